@@ -1,0 +1,6 @@
+"""Arithmetic."""
+
+
+async def add(a: float, b: float) -> float:
+    """Return the sum of two numbers."""
+    return a + b
