@@ -14,9 +14,9 @@ The walk, in the order a call takes it:
     loaders/        0  specs come in: file.py; config.py says what a file may hold, specfile.py and mistakes.py read it
     exporters/         catalogues go out: openai.py, anthropic.py, mcp.py
 
-Below them: reading.py, strictjson.py and places.py (strict YAML and JSON); schema.py, explaining.py and defaults.py (JSON
-Schema); names.py and index.py (names, versions, aliases); secrets.py, kinds.py, loopthread.py. And the nouns: spec.py,
-context.py, result.py, events.py, errors.py.
+Below them: reading.py, strictjson.py and places.py (strict YAML and JSON); schema.py, explaining.py and defaults.py
+(JSON Schema); names.py and index.py (names, versions, aliases); secrets.py, kinds.py, loopthread.py. And the nouns:
+spec.py, context.py, result.py, events.py, errors.py.
 """
 
 from __future__ import annotations
