@@ -8,7 +8,7 @@ import pytest
 from toolgate.errors import ConfigError, Place
 from toolgate.executors import KINDS, BaseExecutor
 from toolgate.executors.python import PythonExecutor
-from toolgate.kinds import Kinds, imported
+from toolgate.kinds import Kinds, imported, make_importable
 
 PLUGIN = """\
 from toolgate.executors import BaseExecutor
@@ -205,3 +205,13 @@ def test_what_cannot_be_imported_is_a_config_error(
 
 def test_what_is_named_is_imported() -> None:
     assert imported("toolgate.executors.python:PythonExecutor") is PythonExecutor
+
+
+def test_a_folder_made_importable_comes_after_the_standard_library_and_before_what_is_installed(folder: Path) -> None:
+    make_importable(folder)
+    make_importable(folder)
+
+    at = sys.path.index(str(folder))
+    assert sys.path.count(str(folder)) == 1
+    assert at > max(index for index, path in enumerate(sys.path) if path.endswith("lib-dynload"))
+    assert all(at < index for index, path in enumerate(sys.path) if path.endswith("site-packages"))

@@ -347,6 +347,34 @@ def test_a_value_of_any_kind_gets_a_verdict_and_words_that_can_be_sent(schema: S
     assert isinstance(value, str | dict) or violations
 
 
+class Slippery(dict[str, Any]):
+    """A mapping that loses what it holds when it is asked for it."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+
+def test_a_mapping_that_loses_its_values_is_explained_by_what_the_validator_saw() -> None:
+    assert told({"properties": {"a": {"type": "string"}}}, Slippery(a=5)) == ["a: expected string, got 5"]
+
+
+def test_a_schema_may_hold_the_same_object_twice_and_even_itself() -> None:
+    shared: Schema = {"type": "integer"}
+    endless_schema: Schema = {"properties": {"a": shared, "b": shared}}
+    endless_schema["not"] = endless_schema
+
+    assert told({"properties": {"a": shared, "b": shared}}, {"b": "x"}) == ['b: expected integer, got "x"']
+    assert faults(endless_schema) == [("", "Recursion limit reached")]
+    assert [path for path, _ in faults({"allOf": [shared, shared], "$ref": "#/no"})] == ["$ref"]
+
+
+def test_an_embedded_schema_with_a_name_of_its_own_is_followed() -> None:
+    closed = {"properties": {"abc": {}}, "additionalProperties": False}
+    inner = {"$id": "x:inner", "properties": {"o": closed}}
+
+    assert told({"$ref": "x:inner", "$defs": {"i": inner}}, {"o": {"abd": 1}}) == ["o.abd: no such property"]
+
+
 def test_a_recursive_schema_takes_values_up_to_a_depth() -> None:
     schema: Schema = {"properties": {"left": {"$ref": "#"}}}
 
@@ -426,6 +454,7 @@ FAULTS: list[tuple[Any, list[tuple[str, str]]]] = [
     ({"$schema": "http://json-schema.org/draft-07/schema#", "type": "strin"}, [("type", "must be one of")]),
     ({"$schema": NOWHERE, "minLength": "a"}, [("minLength", "expected integer")]),
     ({"$schema": NOWHERE}, [("", f"Unknown meta-schema: '{NOWHERE}'")]),
+    ({"$schema": "http://json-schema.org/draft-04/schema#", "exclusiveMaximum": True}, [("maximum", "missing")]),
     ({"$ref": "#/nope"}, [("$ref", 'there is nothing at "#/nope"')]),
     ({"properties": {"a": {"$ref": NOWHERE}}}, [("properties.a.$ref", f"a schema may not refer to {NOWHERE}")]),
     (
@@ -454,16 +483,28 @@ def test_what_is_not_a_schema_is_refused_where_it_is_wrong(schema: Any, expected
     assert [message for (_, message), (_, part) in zip(found, expected, strict=True) if part not in message] == []
 
 
-def test_every_fault_of_a_schema_is_told_at_once() -> None:
-    schema = {"type": "x", "minimum": "5", "required": "a", "properties": {"b": {"pattern": "["}, "c": {"type": "y"}}}
+DRAFTS = [
+    None,
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema#",
+    "http://json-schema.org/draft-06/schema#",
+    "http://json-schema.org/draft-04/schema#",
+]
 
-    assert {path for path, _ in faults(schema)} == {
-        "type",
-        "minimum",
-        "required",
-        "properties.b.pattern",
-        "properties.c.type",
-    }
+
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_every_fault_of_a_schema_is_told_at_once(draft: str | None) -> None:
+    schema: Schema = {"type": "x", "minimum": "5", "required": "a", "properties": {"b": {"type": "y"}}}
+    schema |= {"$schema": draft} if draft else {}
+
+    assert {path for path, _ in faults(schema)} == {"type", "minimum", "required", "properties.b.type"}
+
+
+def test_a_bad_pattern_is_told_beside_other_faults() -> None:
+    schema = {"type": "x", "properties": {"b": {"pattern": "["}}, "patternProperties": {"(": {}}}
+
+    assert {path for path, _ in faults(schema)} == {"type", "properties.b.pattern", "patternProperties"}
 
 
 def test_a_schema_with_endless_faults_is_refused_with_twenty() -> None:
@@ -641,3 +682,28 @@ PATHS: list[tuple[Path, str]] = [(("a", 0, "b"), "a[0].b: x"), ((), "x")]
 @pytest.mark.parametrize(("path", "text"), PATHS)
 def test_a_violation_is_written_with_its_path(path: Path, text: str) -> None:
     assert str(Violation(path, "x", "type")) == text
+
+
+def deep(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"n": value}
+    return value
+
+
+CHOOSING_AGAIN = {
+    "$defs": {
+        "n": {
+            "anyOf": [
+                {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "required": [key]} for key in ("y", "z")
+            ]
+        }
+    },
+    "$ref": "#/$defs/n",
+}
+
+
+@pytest.mark.parametrize("levels", [1, 3, 12, 64, 400])
+def test_choices_offered_again_at_every_level_are_not_all_walked_to_explain(levels: int) -> None:
+    # Walked in full, 30 levels would take all the memory there is: the test would not end.
+    assert compile_schema(CHOOSING_AGAIN).check(deep(levels))

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import unquote
 
-MOST_NESTED = 100_000
+MOST_NESTED = 10_000
 
 
 class Defaults:
     """The defaults of a schema's properties and of what is inside them, through references and allOf as well."""
 
-    __slots__ = ("items", "properties")
+    __slots__ = ("_entries", "_properties", "items")
 
     def __init__(self) -> None:
-        self.properties: dict[str, tuple[bool, Any, Defaults | None]] = {}
+        self._properties: dict[str, tuple[bool, Any, Defaults | None]] = {}
+        self._entries: tuple[tuple[str, bool, Any, Defaults | None], ...] = ()
         self.items: Defaults | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.properties) or self.items is not None
+        return bool(self._properties) or self.items is not None
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     @classmethod
     def of(cls, root: Any) -> Defaults:
@@ -35,31 +39,30 @@ class Defaults:
     def _read(self, schema: Any, root: Any, made: dict[int, Defaults], todo: list[Any]) -> None:
         for part in _parts(schema, root):
             for name, inner in _properties(part):
-                self.properties.setdefault(name, (*_default_of(inner, root), _inside(inner, made, todo)))
+                self._properties.setdefault(name, (*_default_of(inner, root), _inside(inner, made, todo)))
             if isinstance(part.get("items"), dict):
                 self.items = _inside(part["items"], made, todo)
 
     def _prune(self) -> None:
-        table = {name: (has, default, inner or None) for name, (has, default, inner) in self.properties.items()}
-        self.properties = {name: entry for name, entry in table.items() if entry[0] or entry[2]}
+        table = {name: (has, default, inner or None) for name, (has, default, inner) in self._properties.items()}
+        self._properties = {name: entry for name, entry in table.items() if entry[0] or entry[2]}
+        self._entries = tuple((name, *entry) for name, entry in self._properties.items())
         self.items = self.items or None
 
     def fill(self, value: Any, nest: _Nest | None = None) -> None:
         """Give the mappings inside `value` the defaults they lack."""
-        nest = nest or _Nest()
-        if isinstance(value, list) and self.items is not None:
+        if isinstance(value, dict):
+            for name, has, default, inner in self._entries:
+                if name in value:
+                    if inner is not None:
+                        inner.fill(value[name], nest)
+                elif has:
+                    value[name] = copy_json(default)
+                    if inner is not None:
+                        (nest or _Nest()).fill(inner, value[name])
+        elif isinstance(value, list) and self.items is not None:
             for item in value:
                 self.items.fill(item, nest)
-        if not isinstance(value, dict):
-            return
-        for name, (has, default, inner) in self.properties.items():
-            if name in value:
-                if inner is not None:
-                    inner.fill(value[name], nest)
-            elif has:
-                value[name] = copy_json(default)
-                if inner is not None:
-                    nest.fill(inner, value[name])
 
 
 class _Nest:
@@ -72,7 +75,7 @@ class _Nest:
     def fill(self, defaults: Defaults, value: Any) -> None:
         if id(defaults) in self.active or self.left <= 0:
             return
-        self.left -= len(defaults.properties)
+        self.left -= len(defaults)
         self.active.add(id(defaults))
         defaults.fill(value, self)
         self.active.remove(id(defaults))
@@ -85,16 +88,17 @@ def _inside(schema: Any, made: dict[int, Defaults], todo: list[Any]) -> Defaults
     return made[id(schema)]
 
 
-def _parts(schema: Any, root: Any) -> Iterator[dict[str, Any]]:
-    """Yield the schema and everything that is certain to apply with it: what it refers to, and its allOf."""
-    todo, seen = [schema], set()
+def _parts(schema: Any, root: Any) -> list[dict[str, Any]]:
+    """Return the schema and everything that is certain to apply with it: what it refers to, and its allOf."""
+    found: dict[int, dict[str, Any]] = {}
+    todo = [schema]
     for part in todo:  # and what is added on the way
-        if not isinstance(part, dict) or id(part) in seen:
-            continue
-        seen.add(id(part))
-        yield part
-        also = part.get("allOf")
-        todo += [pointed(root, part.get("$ref")), *(also if isinstance(also, list) else ())]
+        if isinstance(part, dict) and id(part) not in found:
+            found[id(part)] = part
+            if "$ref" in part or "allOf" in part:
+                also = part.get("allOf")
+                todo += [pointed(root, part.get("$ref")), *(also if isinstance(also, list) else ())]
+    return list(found.values())
 
 
 def _properties(schema: dict[str, Any]) -> Iterable[tuple[str, Any]]:

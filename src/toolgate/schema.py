@@ -17,6 +17,7 @@ MOST_EXPLAINED = 500
 MOST_CHOICES = 1_000
 LONGEST_PATTERN = 2_000
 DEEPEST_VALUE = 500
+DEEPEST_WAYS = 16
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _CHOICES = ("anyOf", "oneOf", "allOf")
 
@@ -36,7 +37,9 @@ class CompiledSchema:
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
-        keys = _check_patterns(schema)
+        keys = _keys_in(schema)
+        if keys & {"pattern", "patternProperties"}:
+            _check_patterns(schema)
         self._validator = _validator(schema)
         self._refers = bool(keys & {"$ref", "$dynamicRef", "$recursiveRef"})
         self._choices = _choices_in(schema) if keys & {*_CHOICES} else 0
@@ -44,34 +47,40 @@ class CompiledSchema:
         self.is_valid = self._validator.is_valid
 
     def check(self, value: Any) -> Sequence[Violation]:
-        """Return what is wrong with `value`, which may be anything at all; empty when nothing is."""
+        """Return what is wrong with `value`, which may be anything at all; at most twenty things, empty for none."""
         try:
             # Only a schema that refers to itself follows a value down, and then to the end of the machine's stack.
             if self._refers and _is_deeper(value, DEEPEST_VALUE):
                 return (Violation((), f"nested more than {DEEPEST_VALUE} levels deep", "type"),)
-            return () if self.is_valid(value) else self.violations(value)
+            return () if self.is_valid(value) else self._violations(value)
         except (ValueError, TypeError, RecursionError) as error:
             return (Violation((), f"not JSON: {error}", "type"),)
 
-    def violations(self, value: Any) -> list[Violation]:
-        """Return what can be said about a value that breaks the schema: at least one violation, at most twenty."""
+    def _violations(self, value: Any) -> list[Violation]:
         cut: set[Path] = set()
         # The validator lists every error before it gives the first, so it only gets as much as is worth explaining.
         small = trimmed(value, [MOST_EXPLAINED], (), cut)
         errors: Iterable[Any] = ()
-        if self._choices <= MOST_CHOICES:
+        if self._ways(small) <= MOST_CHOICES:
             errors = (each for each in self._validator.iter_errors(small) if tuple(each.instance_path) not in cut)
             if cut and not self._choices:
                 errors = [*errors] or self._first_error(value)
         found = explained(errors, self.schema, value)
         return found or [Violation((), "does not fit its schema", "schema")]
 
-    def _first_error(self, value: Any) -> list[Any]:
+    def _ways(self, value: Any) -> int:
+        """Return how many ways through the schema there may be for `value`: explaining a misfit walks them all."""
+        if not self._refers or self._choices <= 1:
+            return self._choices
+        # A schema that refers to itself may offer its choices again at every level of the value.
+        levels = next((deep for deep in range(DEEPEST_WAYS) if not _is_deeper(value, deep)), DEEPEST_WAYS)
+        return int(self._choices ** max(levels, 1))
+
+    def _first_error(self, value: Any) -> Iterator[Any]:
         try:
             self._validator.validate(value)
         except jsonschema_rs.ValidationError as error:
-            return [error]
-        return []
+            yield error
 
     def with_defaults(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return a deep copy of `value` in which missing properties have the schema's defaults.
@@ -129,17 +138,26 @@ def _walk(schema: Any) -> Iterator[tuple[Path, str, Any]]:
                 todo.append(((*path, key), item))
 
 
-def _check_patterns(schema: Any) -> set[str]:
-    """Return all keys of the schema, having refused patterns that would take long to compile."""
-    keys = set()
+def _keys_in(schema: Any) -> set[Any]:
+    keys: set[Any] = set()
+    seen: set[int] = set()
+    todo = [schema]
+    for value in todo:  # and what is added on the way
+        if id(value) not in seen:
+            seen.add(id(value))
+            keys.update(value if isinstance(value, dict) else ())
+            todo += [item for _, item in items_of(value) if isinstance(item, dict | list)]
+    return keys
+
+
+def _check_patterns(schema: Any) -> None:
+    """Refuse patterns that would take long to compile."""
     for path, key, value in _walk(schema):
-        keys.add(key)
         patterns = list(value) if key == "patternProperties" and isinstance(value, dict) else [value]
         if key in ("pattern", "patternProperties") and any(
             isinstance(pattern, str) and len(pattern) > LONGEST_PATTERN for pattern in patterns
         ):
             raise SchemaError([Violation(path, f"a pattern has at most {LONGEST_PATTERN:,} characters", key)])
-    return keys
 
 
 def _choices_in(schema: Any) -> int:
@@ -186,7 +204,8 @@ def _meta_errors(schema: Any) -> list[Any]:
     draft = schema.get("$schema", _DRAFT) if isinstance(schema, dict) else _DRAFT
     small = trimmed(schema, [MOST_EXPLAINED], (), set())
     try:
-        meta = jsonschema_rs.validator_for({"$ref": draft}, validate_formats=True, offline=True, mask=VALUE)
+        itself = {"$schema": draft, "$ref": draft}
+        meta = jsonschema_rs.validator_for(itself, validate_formats=True, offline=True, mask=VALUE)
         return list(meta.iter_errors(small))
     except ValueError:
         return []
