@@ -40,7 +40,7 @@ bench: $(VENV)/.dev ## Measure toolgate alone (ROUNDS=5)
 bench-peers: $(VENV)/.dev ## Measure toolgate beside its peers, each in its own environment (ROUNDS=5)
 	$(BIN)/python -m benchmarks peers $(if $(ROUNDS),--rounds $(ROUNDS))
 
-docs: $(VENV)/.dev ## Write the generated files: schemas/
+docs: $(VENV)/.dev ## Write the generated files: schemas/ and src/toolgate/__init__.pyi
 	$(BIN)/python docs/generate.py
 
 lock: $(VENV)/.dev ## Re-resolve the lock files, keeping pins that still fit (UPGRADE=1 moves all to the newest)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.files import TOOL, told
+from tests.files import TOOL, a_tool, told
 from toolgate.config import GatewayConfig
 from toolgate.errors import ConfigError, Problem
 from toolgate.loaders import SpecLoader, Surroundings, source_loaders
@@ -352,16 +352,87 @@ def test_a_mistake_in_an_overlay_is_told_in_the_overlay_and_one_below_it_in_the_
     ]
 
 
-def test_the_version_tells_which_of_several_tools_an_overlay_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    base = "tools:\n" + "".join(
+def two_versions() -> str:
+    return "tools:\n" + "".join(
         f"  - {{name: t, description: d, tool_type: custom, metadata: {{version: {version}}}}}\n"
         for version in ("1.0.0", "2.0.0")
     )
-    second = "tools: [{name: t, timeout: 9, metadata: {version: 2.0.0}}]"
-    third = "tools: [{name: t, description: d, tool_type: custom, metadata: {version: 3.0.0}}]"
 
-    assert [spec.timeout for spec in overlaid(second, monkeypatch, base).read().specs] == [30, 9]
-    assert [spec.version for spec in overlaid(third, monkeypatch, base).read().specs] == ["1.0.0", "2.0.0", "3.0.0"]
+
+def test_the_version_tells_which_of_several_tools_an_overlay_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "tools: [{name: t, timeout: 9, metadata: {version: 2.0.0}}]"
+
+    assert [spec.timeout for spec in overlaid(text, monkeypatch, two_versions()).read().specs] == [30, 9]
+
+
+def test_an_overlay_that_names_no_version_changes_every_version_of_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "tools: [{name: t, timeout: 9, metadata: {is_dangerous: true}}]"
+
+    specs = overlaid(text, monkeypatch, two_versions()).read().specs
+
+    assert [(spec.version, spec.timeout, spec.metadata.is_dangerous) for spec in specs] == [
+        ("1.0.0", 9, True),
+        ("2.0.0", 9, True),
+    ]
+    assert [str(spec.origin) for spec in specs] == ["tools.yaml:2:5", "tools.yaml:3:5"]
+
+
+def test_a_mistake_for_every_version_is_told_in_the_overlay(monkeypatch: pytest.MonkeyPatch) -> None:
+    loader = overlaid("tools:\n  - name: t\n    timeout: soon\n", monkeypatch, two_versions())
+
+    assert [str(problem).partition(";")[0] for problem in problems(loader)] == [
+        "tools.prod.yaml:3:14  tools[0] t: timeout: expected a number",
+        "tools.prod.yaml:3:14  tools[1] t: timeout: expected a number",
+    ]
+
+
+@pytest.mark.parametrize("base", [two_versions(), a_tool(), a_tool(metadata="{version: 2.0.0}")])
+def test_an_overlay_with_a_version_that_is_not_there_adds_it(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "tools: [{name: t, description: new, tool_type: custom, metadata: {version: 3.0.0}}]"
+
+    *before, added = overlaid(text, monkeypatch, base).read().specs
+
+    assert "3.0.0" not in [spec.version for spec in before]
+    assert (added.version, added.description, str(added.origin)) == ("3.0.0", "new", "tools.prod.yaml:1:9")
+
+
+def test_a_version_an_overlay_adds_must_be_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    loader = overlaid("tools: [{name: t, timeout: 9, metadata: {version: 3.0.0}}]", monkeypatch, a_tool())
+
+    assert [str(problem) for problem in problems(loader)] == [
+        'tools.prod.yaml:1:9  tools[1] t: "description" is missing',
+        'tools.prod.yaml:1:9  tools[1] t: "tool_type" is missing',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("base", "version"),
+    [
+        (a_tool(), "1.0.0"),
+        (a_tool(metadata="{level: 2}"), "1.0.0"),
+        ("defaults: {metadata: {version: 4.0.0}}\n" + a_tool(), "4.0.0"),
+        ("defaults: {metadata: {level: 2}}\n" + a_tool(), "1.0.0"),
+    ],
+)
+def test_a_tool_that_says_no_version_has_that_of_the_defaults(
+    base: str, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"tools: [{{name: t, timeout: 9, metadata: {{version: {version}}}}}]"
+
+    specs = overlaid(text, monkeypatch, base).read().specs
+
+    assert [(spec.version, spec.timeout) for spec in specs] == [(version, 9)]
+
+
+@pytest.mark.parametrize("defaults", ["5", "{metadata: 5}", "{metadata: {version: [1]}}"])
+def test_defaults_that_are_wrong_are_told_and_do_not_stop_an_overlay(
+    defaults: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "tools: [{name: t, description: d, tool_type: custom, metadata: {version: 3.0.0}}]"
+
+    found = problems(overlaid(text, monkeypatch, f"defaults: {defaults}\n" + a_tool()))
+
+    assert {problem.place.line for problem in found if problem.place} == {1}
 
 
 @pytest.mark.parametrize(
@@ -412,15 +483,38 @@ def test_overlays_apply_to_both_of_the_pair_and_to_json(monkeypatch: pytest.Monk
     assert FileSpecLoader("more.json").read().specs[0].timeout == 9
 
 
-def test_a_folder_and_a_glob_leave_overlays_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    write_tools("folder/a.yaml", "a")
-    write("folder/a.prod.yaml", json.dumps({"tools": [{"name": "a", "timeout": 9}]}))
-    write("folder/a.dev.yaml", "tools: [")
-    write_tools("folder/b.prod.yaml", "b")
+@pytest.mark.parametrize("environment", ["", "enterprise"])
+def test_files_found_in_a_folder_or_by_a_glob_are_all_read_and_never_overlays(
+    environment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tools("tools.d/github.yaml", "github")
+    write_tools("tools.d/github.enterprise.yaml", "github_enterprise")
+    monkeypatch.setenv("TOOLGATE_ENV", environment)
 
-    assert names("folder") == names("folder/*.yaml") == ["a", "b"]
+    assert names("tools.d") == names("tools.d/*.yaml") == ["github_enterprise", "github"]
+
+
+def test_a_change_meant_as_an_overlay_is_refused_where_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tools("tools.d/a.yaml", "a")
+    write("tools.d/a.prod.yaml", "tools: [{name: a, timeout: 9}]")
     monkeypatch.setenv("TOOLGATE_ENV", "prod")
-    assert [spec.timeout for spec in FileSpecLoader("folder").read().specs] == [9, 30]
+
+    assert told(problems(FileSpecLoader("tools.d"))) == [
+        '1:9 "description" is missing',
+        '1:9 "tool_type" is missing',
+        "1:21 a tool of this name and version is defined in tools.d/a.prod.yaml:1:9 too",
+    ]
+
+
+def test_a_file_that_is_named_and_found_too_keeps_its_overlay(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tools("folder/a.yaml", "a")
+    write("folder/a.prod.yaml", "tools: [{name: a, timeout: 9}]")
+    write_tools("folder/b.prod.yaml", "b")
+    monkeypatch.setenv("TOOLGATE_ENV", "prod")
+
+    specs = FileSpecLoader(["folder", "folder/a.yaml"]).read().specs
+
+    assert [(spec.name, spec.timeout) for spec in specs] == [("a", 9), ("b", 30)]
 
 
 def test_files_named_one_by_one_are_files_and_not_each_others_overlays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -509,44 +603,15 @@ def test_a_source_that_cannot_be_made_is_refused(source: str, message: str) -> N
     assert str(caught.value).startswith(message)
 
 
-PLUGIN = """\
-from toolgate.loaders import SpecLoader
-
-class OwnLoader(SpecLoader):
-    def __init__(self, token):
-        if len(token) < 5:
-            raise RuntimeError(f"what a token: {token}")
-        self.token = token
-
-    async def load_specs(self):
-        return []
-"""
-
-
 @pytest.mark.anyio
-async def test_a_source_of_ones_own_gets_its_secrets_and_nobody_sees_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOOLGATE_TEST_CANARY", CANARY)
-    write("kinds/own.py", PLUGIN)
+async def test_a_file_named_as_a_source_has_its_overlay(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tools("more.yaml", "more")
+    write("more.prod.yaml", "tools: [{name: more, timeout: 9}]")
+    monkeypatch.setenv("TOOLGATE_ENV", "prod")
 
-    (loader,) = loaders("plugins: {loaders: [kinds]}\nsources: [{type: own, token: '${TOOLGATE_TEST_CANARY}'}]")
+    (loader,) = loaders("sources: [more.yaml]")
 
-    assert vars(loader) == {"token": CANARY}
-    assert loader.name == "OwnLoader"
-    assert await loader.load_specs() == []
-    config = FileSpecLoader.of_gateway().read().config
-    assert CANARY not in repr(config) + config.model_dump_json()
-
-
-def test_a_source_that_quotes_a_secret_when_it_fails_is_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOOLGATE_TEST_CANARY", "s3c!")
-    write("kinds/own.py", PLUGIN)
-
-    with pytest.raises(ConfigError) as caught:
-        loaders("plugins: {loaders: [kinds]}\nsources: [{type: own, token: '${TOOLGATE_TEST_CANARY}'}]")
-
-    assert str(caught.value) == (
-        'sources: a "own" source cannot be made from these options: RuntimeError: what a token: ***'
-    )
+    assert [spec.timeout for spec in await loader.load_specs()] == [9]
 
 
 class Fixed(SpecLoader):

@@ -15,13 +15,14 @@ from toolgate.errors import ConfigError, Place, Problem
 from toolgate.loaders import SpecLoader, Surroundings
 from toolgate.places import MAX_BYTES, Document, Places
 from toolgate.reading import collection_paused, read_document
-from toolgate.spec import ToolSpec
+from toolgate.spec import ToolMetadata, ToolSpec
 from toolgate.specfile import Catalogue, SpecFileReader
 
 ENDINGS = (".yaml", ".yml", ".json")
 ENVIRONMENT = "TOOLGATE_ENV"
 MAIN_FILES = ("toolgate.yaml", "tools.yaml")
 TOOLS_ONLY = frozenset(("tools", "defaults"))
+FIRST_VERSION = ToolMetadata().version
 
 
 class FileSpecLoader(SpecLoader):
@@ -69,7 +70,7 @@ class FileSpecLoader(SpecLoader):
         Raises:
             ConfigError: A file is missing or something in one is wrong; every problem found is listed.
         """
-        overlays = overlays_of(self.files())
+        overlays = self._overlays()
         contents, unreadable = _read_all([each for file in overlays for each in (file, *overlays[file])])
         if unreadable:
             raise ConfigError(unreadable)
@@ -95,15 +96,26 @@ class FileSpecLoader(SpecLoader):
             raise ConfigError(problems)
         return list(dict.fromkeys(found))
 
+    def _overlays(self) -> dict[Path, list[Path]]:
+        files = self.files()
+        # What a folder or a glob finds may be called anything: only a file that is named has an overlay.
+        named = {self._full(path) for path in self.paths}
+        overlays = overlays_of(file for file in files if file in named)
+        taken = {overlay for found in overlays.values() for overlay in found}
+        return {file: overlays.get(file, []) for file in files if file not in taken}
+
+    def _full(self, path: str | Path) -> Path:
+        return (self._around.base / path).absolute()
+
     def _expand(self, path: str) -> list[Path]:
-        full = (self._around.base / path).absolute()
+        full = self._full(path)
         try:
             if full.is_file():
                 return [full]
             if full.is_dir() and full.suffix not in ENDINGS:
-                return _without_overlays(full.iterdir())
+                return _usable(full.iterdir())
             pattern = os.path.join(glob.escape(str(self._around.base.absolute())), path)
-            found = _without_overlays(Path(match) for match in glob.glob(pattern, recursive=True))
+            found = _usable(Path(match) for match in glob.glob(pattern, recursive=True))
         except (OSError, ValueError) as error:
             raise ConfigError([_unreadable(full, error)]) from None
         if not found:
@@ -148,17 +160,12 @@ def overlays_of(files: Iterable[Path]) -> dict[Path, list[Path]]:
     for file in files:
         overlay = file.with_suffix(f".{environment}{file.suffix}")
         found[file] = [overlay] if environment and os.path.exists(overlay) else []
-    return {file: found[file] for file in found if not any(file in over for over in found.values())}
+    taken = {overlay for over in found.values() for overlay in over}
+    return {file: found[file] for file in found if file not in taken}
 
 
-def _without_overlays(files: Iterable[Path]) -> list[Path]:
-    usable = sorted(file.absolute() for file in files if file.suffix in ENDINGS and file.is_file())
-    return [file for file in usable if not _is_overlay(file, usable)]
-
-
-def _is_overlay(file: Path, others: Collection[Path]) -> bool:
-    stem, dot, _ = file.stem.rpartition(".")
-    return bool(dot) and file.with_name(stem + file.suffix) in others
+def _usable(files: Iterable[Path]) -> list[Path]:
+    return sorted(file.absolute() for file in files if file.suffix in ENDINGS and file.is_file())
 
 
 def _read_all(files: Iterable[Path]) -> tuple[dict[Path, bytes], list[Problem]]:
@@ -204,30 +211,32 @@ def _overlaid(base: Document, overlays: Iterable[Document]) -> Document:
 def _laid_over(base: Document, over: Document) -> dict[str, Any]:
     merged: dict[str, Any] = base.places.merged(base.value, over.value)
     if isinstance(base.value.get("tools"), list) and isinstance(over.value.get("tools"), list):
-        merged["tools"] = _tools_laid_over(base.places, base.value["tools"], over.value["tools"])
+        merged["tools"] = _tools_laid_over(base, over, _version(merged.get("defaults")) or FIRST_VERSION)
     return merged
 
 
-def _tools_laid_over(places: Places, tools: list[Any], changes: list[Any]) -> list[Any]:
+def _tools_laid_over(base: Document, over: Document, usual: Any) -> list[Any]:
+    places, tools, changes = base.places, base.value["tools"], over.value["tools"]
     result, marks = list(tools), list(places.marks(tools))
     for change, mark in zip(changes, places.marks(changes), strict=True):
-        at = _same_tool(tools, change)
-        if at is None:
+        same = _same_tools(tools, change, usual)
+        for at in same:
+            result[at] = places.merged(result[at], change)
+        if not same:
             result.append(change)
             marks.append(mark)
-        else:
-            result[at] = places.merged(result[at], change)
     places.remember(result, marks)
     return result
 
 
-def _same_tool(tools: list[Any], change: Any) -> int | None:
+def _same_tools(tools: list[Any], change: Any, usual: Any) -> list[int]:
+    """Return which tools a change is about: every version of its name, or the one it gives."""
     name = change.get("name") if isinstance(change, dict) else None
-    matches = [at for at, tool in enumerate(tools) if isinstance(tool, dict) and tool.get("name") == name]
+    if name is None:
+        return []
     wanted = _version(change)
-    if len(matches) > 1 and wanted:
-        matches = [at for at in matches if _version(tools[at]) == wanted]
-    return matches[0] if matches and name is not None else None
+    same = [at for at, tool in enumerate(tools) if isinstance(tool, dict) and tool.get("name") == name]
+    return [at for at in same if wanted is None or wanted == (_version(tools[at]) or usual)]
 
 
 def _version(tool: Any) -> Any:
