@@ -1,5 +1,7 @@
 """The one way in: which tool is found, and what the caller gets."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -14,6 +16,7 @@ from tests.standins import (
     a_spec,
     an_executor,
     events_of,
+    python_spec,
     raises,
     returns,
     versioned,
@@ -280,3 +283,62 @@ async def test_the_log_has_the_stack_of_a_failed_tool_and_no_secret(
     assert "Traceback" in caplog.text
     assert "no luck with ***" in caplog.text
     assert "canary-4711" not in caplog.text + str(result)
+
+
+async def test_events_say_who_called_and_carry_the_idempotency_key() -> None:
+    executor = an_executor()
+    context = ToolContext(agent_id="bob", session_id="s1", idempotency_key="k1")
+
+    await executor.try_execute("echo", {}, context)
+
+    events = await events_of(executor)
+    assert {event.idempotency_key for event in events} == {"k1"}
+    assert [event.metadata for event in events] == [{"agent_id": "bob", "session_id": "s1"}] * 2
+
+
+async def test_a_message_of_any_length_is_bounded() -> None:
+    result = await an_executor(raises(ValueError("x" * 1_000_000))).try_execute("echo")
+
+    assert result.error is not None
+    assert len(result.error.message) < 11_000
+
+
+async def test_a_name_that_is_no_text_is_not_found() -> None:
+    result = await an_executor().try_execute(None, {})  # type: ignore[arg-type]  # what a careless caller may pass
+
+    assert result.error is not None
+    assert result.error.code == "not_found"
+
+
+async def test_an_alias_means_the_tool_in_sight_even_when_a_hidden_one_has_that_name() -> None:
+    executor = an_executor(specs=[a_spec("a:b"), a_spec("a__b")])
+
+    result = await executor.try_execute("a__b", {}, ToolContext(allowed_tools=frozenset({"a:b"})))
+
+    assert result.ok
+
+
+async def test_preparing_names_the_tools_that_cannot_be_made_ready(folder: Path) -> None:
+    (folder / "ready_tools.py").write_text("def go():\n    return 1\n")
+    specs = [
+        python_spec(folder, "go", module="ready_tools", name="good"),
+        python_spec(folder, "gone", module="ready_tools", name="bad"),
+    ]
+    executor = UnifiedToolExecutor(a_registry(*specs, a_spec("later", tool_type="http")))
+
+    failed = await executor.prepare()
+
+    assert list(failed) == ["bad"]
+    assert "ready_tools has no gone" in failed["bad"]
+
+
+async def test_a_slow_import_neither_stops_the_loop_nor_outlasts_the_calls_time(folder: Path) -> None:
+    (folder / "slow_import.py").write_text("import threading\nopened = threading.Event()\nopened.wait(10)\n")
+    executor = UnifiedToolExecutor(a_registry(python_spec(folder, "go", module="slow_import")))
+
+    with anyio.fail_after(SECONDS):
+        result = await executor.try_execute("tool", {}, ToolContext(timeout_ms=50))
+    sys.modules["slow_import"].opened.set()
+
+    assert result.error is not None
+    assert (result.status, result.error.code, result.error.outcome) == ("denied", "timeout", "not_done")

@@ -148,7 +148,8 @@ class MuteError(Exception):
     [
         (ValueError("no such file"), "no such file"),
         (ValueError(), "ValueError"),
-        (SystemExit(3), "3"),
+        (SystemExit(3), "SystemExit: 3"),
+        (KeyError("k"), "KeyError: 'k'"),
         (OddStop("odd"), "odd"),
         (MuteError(), "MuteError"),
         (ValueError("\ud800"), "\\ud800"),

@@ -67,19 +67,14 @@ async def test_output_that_is_no_json_does_not_fit_a_schema(output: Any) -> None
     assert (result.status, result.error.code) == ("failed", "invalid_output")
 
 
-async def test_text_over_the_cap_is_cut_and_says_so() -> None:
-    executor = an_executor(returns("x" * 101), max_output_bytes=100)
+@pytest.mark.parametrize("text", ["x" * 101, "\u20ac" * 40])
+async def test_text_over_the_cap_is_refused_and_never_cut_in_silence(text: str) -> None:
+    executor = an_executor(returns(text), max_output_bytes=100)
 
-    result = await executor.try_execute("echo")
+    with pytest.raises(ToolExecutionError, match="over 100 bytes") as caught:
+        await executor.execute("echo")
 
-    assert (result.output, result.truncated, result.status) == ("x" * 100, True, "ok")
-    assert (await events_of(executor))[1].payload["output_data"] == "x" * 100
-
-
-async def test_text_is_cut_between_characters_by_its_bytes() -> None:
-    result = await an_executor(returns("€" * 40), max_output_bytes=100).try_execute("echo")
-
-    assert (result.output, result.truncated) == ("€" * 33, True)
+    assert (caught.value.code, caught.value.outcome) == ("output_too_large", "done")
 
 
 async def test_text_at_the_cap_is_whole() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from time import perf_counter
 from typing import Any, Self
@@ -42,16 +43,18 @@ from toolgate.stores import EventStore
 logger = logging.getLogger(__name__)
 
 PRODUCER = AgentRef(agent_id="system", agent_type="tool_executor")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what could change a terminal, or forge a line of a log
+LONGEST_MESSAGE = 10_000
 _STATUS: dict[str, Status] = {"timeout": "timeout", "cancelled": "cancelled"}
 
 
 class Linked:
-    """A tool ready to be called: its spec, its chain, and who watches; `is_whole` unless it could not be made ready."""
+    """A tool as it is called: its spec, its chain, who watches, and what is at the end of its road, if anything is."""
 
-    __slots__ = ("has_secrets", "is_whole", "lost", "run", "spec", "watchers")
+    __slots__ = ("has_secrets", "lost", "run", "runner", "spec", "watchers")
 
-    def __init__(self, spec: ToolSpec, run: Run, watchers: tuple[Extension, ...], *, is_whole: bool) -> None:
-        self.spec, self.run, self.watchers, self.is_whole = spec, run, watchers, is_whole
+    def __init__(self, spec: ToolSpec, run: Run, watchers: tuple[Extension, ...], runner: Runner | None) -> None:
+        self.spec, self.run, self.watchers, self.runner = spec, run, watchers, runner
         self.has_secrets = any(references(spec.implementation_config))
         self.lost = lost(spec)
 
@@ -120,6 +123,7 @@ class UnifiedToolExecutor:
         self, name: str, args: Mapping[str, Any] | None, context: ToolContext
     ) -> tuple[ToolResult, ToolError | None]:
         started = perf_counter()
+        name = str(name)
         journal = Journal(self.event_store, self._producer, context)
         try:
             linked = self._link(name, context)
@@ -143,15 +147,15 @@ class UnifiedToolExecutor:
     # Linking
 
     def _link(self, name: str, context: ToolContext) -> Linked:
-        spec = self.spec_registry.resolve(name, context)
+        return self._link_spec(self.spec_registry.resolve(name, context))
+
+    def _link_spec(self, spec: ToolSpec) -> Linked:
         now = (self.spec_registry.revision, self.extension_manager.revision, self.executors.revision)
         if now != self._linked_at:
             self._links, self._linked_at = {}, now
         linked = self._links.get(spec.key)
         if linked is None or linked.spec is not spec:
-            linked = self._linked(spec)
-            if linked.is_whole:  # else the next call tries again: what was wrong may have been mended
-                self._links[spec.key] = linked
+            linked = self._links[spec.key] = self._linked(spec)
         return linked
 
     def _linked(self, spec: ToolSpec) -> Linked:
@@ -160,29 +164,17 @@ class UnifiedToolExecutor:
         rest = sorted([*own, _validation(spec)], key=lambda each: -each.priority)
         watchers = tuple(each for each in own if overrides(each, "on_event"))
         first = self._permissions(spec, can_approve=any(each.gives_approval for each in own))
-        try:
-            last = self._last(spec)
-        except ToolError as error:
-            fault = error
-            return Linked(spec, link([first, *rest], _refusal(lambda: fault)), watchers, is_whole=False)
-        return Linked(spec, link([first, *rest], last), watchers, is_whole=True)
+        executor, reason = self._found(spec)
+        if executor is None or reason is not None:
+            return Linked(spec, link([first, *rest], _refusal(str(reason))), watchers, None)
+        runner = _runner(spec, executor, self._max_output)
+        return Linked(spec, link([first, *rest], runner.run), watchers, runner)
 
     def _permissions(self, spec: ToolSpec, *, can_approve: bool) -> Extension:
         executor, _ = self._found(spec)
         implied = executor.implied_permissions if executor else ()
         permissions: Extension = imported(FIXED["permissions"])(spec, implied, self._local, can_approve=can_approve)
         return permissions
-
-    def _last(self, spec: ToolSpec) -> Run:
-        executor, reason = self._found(spec)
-        if executor is None or reason is not None:
-            return _refusal(lambda: ToolUnavailableError(str(reason)))
-        try:
-            return Runner(spec, executor, self._max_output).run
-        except ToolError:
-            raise
-        except Exception as error:
-            raise ToolExecutionError(f"the tool cannot be made ready: {_named(error)}", cause=error) from error
 
     def _found(self, spec: ToolSpec) -> tuple[BaseExecutor | None, str | None]:
         """Return the executor of a tool, if there is one, and why it cannot run the tool, if it cannot."""
@@ -196,6 +188,18 @@ class UnifiedToolExecutor:
             return executor, executor.unavailable(spec)
         except Exception as error:
             return executor, f"its executor cannot say whether it runs: {_named(error)}"
+
+    async def prepare(self) -> dict[str, str]:
+        """Make every tool ready that can be called here; returns those that cannot be made ready, and why."""
+        failed: dict[str, str] = {}
+        for spec in self.spec_registry.visible(ANYONE):
+            try:
+                linked = self._link_spec(spec)
+                if linked.runner is not None:
+                    await linked.runner.ready()
+            except ToolError as error:
+                failed[spec.name] = scrub(error.message, spec.implementation_config)
+        return failed
 
     # Asking
 
@@ -272,7 +276,7 @@ def _applies(extension: Extension, spec: ToolSpec) -> bool:
     try:
         return bool(extension.applies_to(spec))
     except Exception as error:
-        text = f"the extension {extension.name} failed in applies_to: {_named(error)}"
+        text = f"the extension {extension.name} failed in applies_to: {type(error).__name__}"
         hint = "this is for the operator to mend"
         raise ExtensionError(text, tool_name=spec.name, cause=error, hint=hint) from error
 
@@ -286,9 +290,17 @@ def _validation(spec: ToolSpec) -> Extension:
     return validation
 
 
-def _refusal(make: Callable[[], ToolError]) -> Run:
+def _runner(spec: ToolSpec, executor: BaseExecutor, max_output_bytes: int) -> Runner:
+    try:
+        return Runner(spec, executor, max_output_bytes)
+    except SchemaError as error:
+        text = f"its output_schema is not a JSON Schema: {error}"
+        raise ToolUnavailableError(text, tool_name=spec.name) from error
+
+
+def _refusal(reason: str) -> Run:
     async def refuse(ctx: CallContext) -> ToolResult:
-        raise make()
+        raise ToolUnavailableError(reason)
 
     return refuse
 
@@ -313,15 +325,17 @@ async def _ended(error: ToolError, linked: Linked, journal: Journal, started: fl
         error = ToolExecutionError(told(error), cause=error, outcome=linked.lost)
         info = _settled(error, linked, journal)
     result = _refused(info, journal, started)
-    if journal.invoked and logger.isEnabledFor(logging.INFO):
+    if getattr(error, "cause", None) is not None and logger.isEnabledFor(logging.INFO):
         logger.info("call %s of %s failed: %s", journal.call_id, linked.spec.name, _traced(error, linked))
     await journal.ended(error, result.duration_ms)
     return result, error
 
 
 def _traced(error: ToolError, linked: Linked) -> str:
-    """Return the error with its stack: for the log, never for the caller."""
-    text = "".join(traceback.format_exception(error)).rstrip()
+    """Return the error with the stack of what caused it: for the log, never for the caller."""
+    cause = getattr(error, "cause", None)
+    stack = "\n" + "".join(traceback.format_exception(cause)).rstrip() if isinstance(cause, BaseException) else ""
+    text = _CONTROL.sub(lambda found: repr(found.group())[1:-1], f"{error.message}{stack}")
     return scrub(text, linked.spec.implementation_config) if linked.has_secrets else text
 
 
@@ -329,12 +343,16 @@ def _settled(error: ToolError, linked: Linked, journal: Journal) -> ErrorInfo:
     """Make `error` name its tool, hold no secret and tell the truth about what was done; return what travels of it."""
     error.tool_name = error.tool_name or linked.spec.name
     error.outcome = _outcome(error, linked, journal)
-    error.message, error.hint = as_text(error.message), as_text(error.hint)
+    error.message, error.hint = _bounded(as_text(error.message)), _bounded(as_text(error.hint))
     if linked.has_secrets:
         config = linked.spec.implementation_config
         error.message, error.hint = scrub(error.message, config), scrub(error.hint, config)
     error.args = (error.message,)
     return ErrorInfo.of(error)
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}… ({len(text):,} characters)"
 
 
 def _outcome(error: ToolError, linked: Linked, journal: Journal) -> Outcome:

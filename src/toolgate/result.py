@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Literal
 
 from pydantic import Field
@@ -104,3 +105,37 @@ def told(error: BaseException) -> str:
     except Exception:  # a foreign __str__ may raise anything
         text = ""
     return text or type(error).__name__
+
+
+_CONTAINERS = (list, tuple, set, frozenset)
+_SMALL = (int, float, type(None))
+
+
+def size_up_to(limit: int, value: Any) -> int:
+    """Return the bytes `value` takes as JSON, near enough, counting no further than past `limit`.
+
+    Raises:
+        TypeError: It holds an iterator, which is not a value.
+    """
+    size, waiting = 0, [value]
+    while waiting and size <= limit:
+        item = waiting.pop()
+        if isinstance(item, str):
+            size += len(item) if item.isascii() else len(item.encode("utf-8", "surrogatepass"))
+        elif isinstance(item, _SMALL):
+            size += 8
+        elif isinstance(item, dict):
+            size += 4 * len(item)
+            waiting.extend(item.keys())
+            waiting.extend(item.values())
+        elif isinstance(item, _CONTAINERS):
+            size += len(item)
+            waiting.extend(item)
+        elif isinstance(item, bytes | bytearray):
+            size += len(item)
+        elif isinstance(item, Iterator | AsyncIterator):
+            # Reading it here would take it from the caller, and it may never end.
+            raise TypeError(f"it holds a {type(item).__name__}, which is not a value; return a list")
+        else:
+            waiting.append(jsonable(item))
+    return size

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import threading
 from typing import Any
+
+import anyio.to_thread
 
 from toolgate.context import CallContext
 from toolgate.errors import (
@@ -16,18 +18,22 @@ from toolgate.errors import (
     ToolValidationError,
 )
 from toolgate.executors import BaseExecutor
+from toolgate.executors import Run as Tool
 from toolgate.places import dotted
-from toolgate.result import ToolResult, jsonable, told
+from toolgate.result import ToolResult, size_up_to, told
 from toolgate.schema import CompiledSchema, compile_schema
+from toolgate.secrets import resolve
 from toolgate.spec import SideEffectClass, ToolSpec
 
 
 class Runner:
-    """Runs one tool; made when the tool is linked."""
+    """Runs one tool; made when the tool is linked, and made ready when it is first needed."""
 
     def __init__(self, spec: ToolSpec, executor: BaseExecutor, max_output_bytes: int) -> None:
         self._spec = spec
-        self._tool = executor.bind(spec)
+        self._executor = executor
+        self._tool: Tool | None = None
+        self._making = threading.Lock()
         self._max_output = max_output_bytes
         self._output_schema = compile_schema(spec.output_schema) if spec.output_schema is not None else None
         self._lost = lost(spec)
@@ -46,21 +52,54 @@ class Runner:
         if journal is None:
             raise _made_anew(ctx)
         journal.timeout_ms = seconds * 1000
+        tool = self._tool or await self.ready(seconds)
         journal.attempts += 1
         if not journal.invoked:  # another try of the same call is not another call
             await journal.reached(ctx.args)
-        value = await self._within(seconds, ctx)
+        value = await self._within(seconds, tool, ctx)
         journal.answered = True
+        self._check_size(value)
         if self._output_schema is not None:
             self._check_output(self._output_schema, value)
-        return self._bounded(value)
+        return ToolResult(status="ok", output=value)
 
-    async def _within(self, seconds: float, ctx: CallContext) -> Any:
+    async def ready(self, seconds: float | None = None) -> Tool:
+        """Return what calls the tool; importing what it needs may take long, so it is done off the event loop.
+
+        Raises:
+            ToolTimeoutError: It took too long.
+            ToolError: It cannot be made ready; the next call tries again, as what was wrong may have been mended.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                return await anyio.to_thread.run_sync(self._make, abandon_on_cancel=True)
+        except TimeoutError:
+            text = f"Tool {self._spec.name} was not ready after {round((seconds or 0) * 1000)}ms"
+            hint = "it is still being imported: try again"
+            raise ToolTimeoutError(text, outcome="not_done", retryable=True, hint=hint) from None
+
+    def _make(self) -> Tool:
+        with self._making:
+            if self._tool is None:
+                self._tool = self._bound()
+            return self._tool
+
+    def _bound(self) -> Tool:
+        try:
+            config = resolve(self._spec.implementation_config)
+            return self._executor.bind(self._spec.model_copy(update={"implementation_config": config}))
+        except ToolError:
+            raise
+        except (Exception, SystemExit) as error:
+            text = f"the tool cannot be made ready: {type(error).__name__}: {told(error)}"
+            raise ToolExecutionError(text, cause=error) from error
+
+    async def _within(self, seconds: float, tool: Tool, ctx: CallContext) -> Any:
         # asyncio's own timer costs a third of an anyio scope, and nothing else is started here.
         timer = asyncio.timeout(seconds)
         try:
             async with timer:
-                return await self._tool(ctx.args, ctx.tool_context)
+                return await tool(ctx.args, ctx.tool_context)
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
@@ -79,7 +118,10 @@ class Runner:
         )
 
     def _failed(self, error: BaseException) -> ToolExecutionError:
-        return ToolExecutionError(told(error), tool_name=self._spec.name, cause=error, outcome=self._lost)
+        text = told(error)
+        if isinstance(error, LookupError | SystemExit):  # of which all that is said is a key or a number
+            text = f"{type(error).__name__}: {text}"
+        return ToolExecutionError(text, tool_name=self._spec.name, cause=error, outcome=self._lost)
 
     def _check_output(self, schema: CompiledSchema, value: Any) -> None:
         violations = schema.check(value)
@@ -93,23 +135,19 @@ class Runner:
                 hint="this is for the tool's author to mend",
             )
 
-    def _bounded(self, value: Any) -> ToolResult:
+    def _check_size(self, value: Any) -> None:
         try:
-            is_bigger = _is_bigger(value, self._max_output)
+            is_bigger = size_up_to(self._max_output, value) > self._max_output
         except Exception as error:
             raise self._unreadable(error) from error
-        if not is_bigger:
-            return ToolResult(status="ok", output=value)
-        if isinstance(value, str):
-            cut = value.encode("utf-8", "surrogatepass")[: self._max_output].decode("utf-8", "ignore")
-            return ToolResult(status="ok", output=cut, truncated=True)
-        raise ToolExecutionError(
-            f"the output is over {self._max_output:,} bytes",
-            tool_name=self._spec.name,
-            code="output_too_large",
-            outcome="done",
-            hint="ask for less, or raise max_output_bytes",
-        )
+        if is_bigger:
+            raise ToolExecutionError(
+                f"the output is over {self._max_output:,} bytes",
+                tool_name=self._spec.name,
+                code="output_too_large",
+                outcome="done",
+                hint="ask for less, or raise max_output_bytes",
+            )
 
     def _unreadable(self, error: Exception) -> ToolExecutionError:
         text = f"the output cannot be read: {told(error)}"
@@ -134,33 +172,3 @@ def _made_anew(ctx: CallContext) -> ExtensionError:
         tool_name=ctx.spec.name,
         hint="use ctx.with_args(...) or dataclasses.replace(ctx, ...)",
     )
-
-
-_CONTAINERS = (list, tuple, set, frozenset)
-_SMALL = (int, float, type(None))
-
-
-def _is_bigger(value: Any, limit: int) -> bool:
-    """Return whether `value` takes more than `limit` bytes as JSON, near enough; none is built for JSON-like data."""
-    size, waiting = 0, [value]
-    while waiting and size <= limit:
-        item = waiting.pop()
-        if isinstance(item, str):
-            size += len(item) if item.isascii() else len(item.encode("utf-8", "surrogatepass"))
-        elif isinstance(item, _SMALL):
-            size += 8
-        elif isinstance(item, dict):
-            size += 4 * len(item)
-            waiting.extend(item.keys())
-            waiting.extend(item.values())
-        elif isinstance(item, _CONTAINERS):
-            size += len(item)
-            waiting.extend(item)
-        elif isinstance(item, bytes | bytearray):
-            size += len(item)
-        elif isinstance(item, Iterator | AsyncIterator):
-            # Reading it here would take it from the caller, and it may never end.
-            raise TypeError(f"it holds a {type(item).__name__}, which is not a value; return a list")
-        else:
-            waiting.append(jsonable(item))
-    return size > limit

@@ -10,7 +10,7 @@ import pytest
 
 from tests.executors.calling import Calling
 from tests.standins import SECONDS, a_registry, a_spec, numbers, python_spec
-from toolgate import ToolContext, ToolExecutionError, UnifiedToolExecutor
+from toolgate import ToolContext, ToolExecutionError, ToolValidationError, UnifiedToolExecutor
 
 pytestmark = pytest.mark.anyio
 
@@ -65,9 +65,28 @@ async def test_arguments_may_have_any_name(call: Calling) -> None:
     assert await call("anything", {"args": 1, "context": 2, "kwargs": 3}) == {"args": 1, "context": 2, "kwargs": 3}
 
 
-async def test_arguments_that_the_function_does_not_take_are_its_failure(call: Calling) -> None:
-    with pytest.raises(ToolExecutionError, match="unexpected keyword argument 'c'"):
+async def test_arguments_that_the_function_does_not_take_never_get_into_it(call: Calling) -> None:
+    with pytest.raises(ToolValidationError, match="unexpected keyword argument 'c'") as caught:
         await call("add", {"a": 1, "c": 2})
+
+    assert (caught.value.code, caught.value.outcome) == ("invalid_arguments", "not_done")
+
+
+async def test_a_type_error_inside_the_function_is_its_failure(call: Calling) -> None:
+    with pytest.raises(ToolExecutionError) as caught:
+        await call("add", {"a": 1, "b": "x"})
+
+    assert isinstance(caught.value.cause, TypeError)
+
+
+async def test_a_plain_function_that_raises_keyboard_interrupt_has_failed(folder: Path) -> None:
+    (folder / "interrupting.py").write_text("def go():\n    raise KeyboardInterrupt\n")
+    executor = UnifiedToolExecutor(a_registry(python_spec(folder, "go", module="interrupting")))
+
+    result = await executor.try_execute("tool")
+
+    assert result.error is not None
+    assert (result.status, "KeyboardInterrupt" in result.error.message) == ("failed", True)
 
 
 @pytest.mark.parametrize(("function", "says"), [("stops", "StopIteration"), ("exits", "bye")])
@@ -115,7 +134,7 @@ async def test_a_context_that_the_schema_declares_is_the_callers(call: Calling) 
 
 
 async def test_a_context_that_can_only_be_given_by_position_is_not_given(call: Calling) -> None:
-    with pytest.raises(ToolExecutionError, match="positional"):
+    with pytest.raises(ToolValidationError, match="context"):
         await call("positional_only")
 
 
@@ -298,10 +317,9 @@ async def test_a_spec_made_in_code_finds_what_python_finds() -> None:
 
     result = await executor.try_execute("echo", {"a": 1, "b": 2})
 
-    # operator.add takes its operands by position only, so the call fails, but in the tool.
-    assert result.status == "failed"
+    # operator.add takes its operands by position only.
     assert result.error is not None
-    assert "takes no keyword arguments" in result.error.message
+    assert "positional only" in result.error.message
 
 
 async def test_threads_left_over_are_few_however_many_calls_there_were(call: Calling) -> None:
@@ -311,3 +329,12 @@ async def test_threads_left_over_are_few_however_many_calls_there_were(call: Cal
         await executor.execute("tool", {"a": 1})
 
     assert len([thread for thread in threading.enumerate() if "worker" in thread.name.lower()]) <= 2
+
+
+async def test_the_target_may_be_named_by_a_variable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "named_by_variable.py").write_text("def go():\n    return 'there'\n")
+    monkeypatch.setenv("TOOL_FUNCTION", "go")
+    spec = python_spec(folder, "${TOOL_FUNCTION}", module="${TOOL_MODULE:-named_by_variable}")
+    executor = UnifiedToolExecutor(a_registry(spec))
+
+    assert await executor.execute("tool") == "there"

@@ -7,6 +7,7 @@ import inspect
 import sys
 import types
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Annotated, Any, ClassVar
 
@@ -14,7 +15,7 @@ import anyio.to_thread
 from pydantic import AfterValidator, Field, ValidationError
 
 from toolgate.context import ToolContext
-from toolgate.errors import ToolError, ToolExecutionError, did_you_mean
+from toolgate.errors import ToolError, ToolExecutionError, ToolValidationError, did_you_mean
 from toolgate.executors import BaseExecutor, Fault, Run
 from toolgate.kinds import make_importable
 from toolgate.result import told
@@ -99,6 +100,7 @@ def load_target(spec: ToolSpec, config: PythonConfig) -> Any:
     what = f"{config.module}.{config.attribute}"
     if spec.origin is not None:
         make_importable(FilePath(spec.origin.file).resolve().parent)
+    known = config.module in sys.modules
     try:
         module = importlib.import_module(config.module)
         target = getattr(module, config.attribute, None)
@@ -107,6 +109,7 @@ def load_target(spec: ToolSpec, config: PythonConfig) -> Any:
     _check_whence(spec, config.module)
     if target is None:
         hint = did_you_mean(config.attribute, vars(module))
+        hint = hint or ("the module was imported before: if it has changed since, restart" if known else "")
         raise _refused(spec, f"cannot import {what}: {config.module} has no {config.attribute}", hint=hint)
     if isinstance(target, types.ModuleType) or not callable(target):
         raise _refused(spec, f"{what} is a {type(target).__name__}, not something to call")
@@ -148,14 +151,27 @@ def _function_run(spec: ToolSpec, function: Callable[..., Any]) -> Run:
     call = _awaitable(function)
     wanted = _context_names(spec, function)
 
-    async def plain(args: dict[str, Any], context: ToolContext) -> Any:
-        return await call(**args)
-
-    async def with_context(args: dict[str, Any], context: ToolContext) -> Any:
+    async def run(args: dict[str, Any], context: ToolContext) -> Any:
         # The context comes last: an argument of that name, which the schema does not declare, must not replace it.
-        return await call(**args | dict.fromkeys(wanted, context))
+        given = args | dict.fromkeys(wanted, context) if wanted else args
+        try:
+            return await call(**given)
+        except TypeError as error:
+            raise _misfit(spec, function, given, error) from error
 
-    return with_context if wanted else plain
+    return run
+
+
+def _misfit(spec: ToolSpec, function: Callable[..., Any], given: dict[str, Any], error: TypeError) -> Exception:
+    """Return `error`, or what it means when the arguments never got into the function."""
+    try:
+        inspect.signature(function).bind(**given)
+    except TypeError as refusal:
+        hint = "let input_schema say what the function takes, with additionalProperties: false"
+        return ToolValidationError(f"the function takes other arguments: {refusal}", tool_name=spec.name, hint=hint)
+    except ValueError:  # builtins need not have a signature
+        pass
+    return error
 
 
 def _instance_run(spec: ToolSpec, config: PythonConfig, target: Any) -> Run:
@@ -178,9 +194,15 @@ def _awaitable(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
     if inspect.iscoroutinefunction(function):
         return function
 
+    def work(*positional: Any, **named: Any) -> Any:
+        try:
+            return function(*positional, **named)
+        except KeyboardInterrupt as error:  # no key reaches a worker thread: it is the tool's own doing
+            raise ToolExecutionError("the tool raised KeyboardInterrupt", cause=error) from error
+
     async def in_thread(*positional: Any, **named: Any) -> Any:
         # The thread cannot be stopped, so a cancelled or late call leaves it behind to end by itself.
-        value = await anyio.to_thread.run_sync(lambda: function(*positional, **named), abandon_on_cancel=True)
+        value = await anyio.to_thread.run_sync(partial(work, *positional, **named), abandon_on_cancel=True)
         return await value if inspect.isawaitable(value) else value
 
     return in_thread
