@@ -55,7 +55,7 @@ async def test_whatever_an_extension_raises_before_the_tool_denies_the_call(erro
 async def test_a_broken_extension_stops_the_call_and_names_itself_and_its_hook(hook: str) -> None:
     error = KeyError("x")
 
-    with pytest.raises(ExtensionError, match=f"the extension Raising failed in {hook}: KeyError: 'x'") as caught:
+    with pytest.raises(ExtensionError, match=f"the extension Raising failed in {hook}: KeyError$") as caught:
         await an_executor(extensions=[Raising(hook, error)]).execute("echo")
 
     assert caught.value.cause is error
@@ -114,7 +114,7 @@ async def test_anything_but_a_good_result_stops_the_call(hook: str, wrong: Any) 
 
     executor = an_executor(extensions=[Wrong()])
 
-    with pytest.raises(ExtensionError, match=f"Wrong failed in {hook}: TypeError: it must return a result that is ok"):
+    with pytest.raises(ExtensionError, match=f"Wrong failed in {hook}: it must return a result that is ok"):
         await executor.execute("echo")
     assert await types_of(executor) == ["tool.invoked", "tool.failed"]
 
@@ -136,7 +136,7 @@ async def test_an_extension_that_cannot_say_whether_it_applies_stops_the_call() 
 
     assert result.error is not None
     assert (result.status, result.error.code) == ("denied", "extension_failed")
-    assert "Raising failed in applies_to: KeyError: 'x'" in result.error.message
+    assert result.error.message.endswith("Raising failed in applies_to: KeyError")
     assert (echo.seen, await types_of(executor)) == ([], ["tool.denied"])
 
 

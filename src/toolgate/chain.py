@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from toolgate.context import CallContext
 from toolgate.errors import ConfigError, ExtensionError, ToolError
 from toolgate.events import EventEnvelope
-from toolgate.result import ToolResult, told
+from toolgate.result import ToolResult
 from toolgate.spec import ToolSpec
 
 Run = Callable[[CallContext], Awaitable[ToolResult]]
@@ -125,6 +125,8 @@ def link(extensions: Iterable[Extension], last: Run) -> Run:
     return run
 
 
+_CALL_WANTED = "it must return a CallContext or None"
+_RESULT_WANTED = "it must return a result that is ok, or raise a ToolError"
 _BREAKS = (Exception, SystemExit)  # an extension that calls sys.exit() stops the call, not the gateway
 
 
@@ -172,7 +174,7 @@ def _with_before(extension: Extension, inner: Run) -> Run:
         if changed is None:
             return await inner(ctx)
         if not isinstance(changed, CallContext):
-            raise _broken(extension, "before_execute", ctx, TypeError("it must return a CallContext or None"))
+            raise _broken(extension, "before_execute", ctx, TypeError(_CALL_WANTED))
         return await inner(changed)
 
     return run
@@ -185,10 +187,12 @@ _WRAPS = (("around", _with_around), ("after_execute", _with_after), ("before_exe
 def _checked(extension: Extension, method: str, ctx: CallContext, result: Any) -> ToolResult:
     # Results on the road are good ones: whoever refuses a call raises, so that events and callers see the same.
     if not isinstance(result, ToolResult) or result.status != "ok":
-        raise _broken(extension, method, ctx, TypeError("it must return a result that is ok, or raise a ToolError"))
+        raise _broken(extension, method, ctx, TypeError(_RESULT_WANTED))
     return result
 
 
 def _broken(extension: Extension, method: str, ctx: CallContext, error: BaseException) -> ExtensionError:
-    text = f"the extension {extension.name} failed in {method}: {type(error).__name__}: {told(error)}"
+    # What an extension says of its own failure may hold its secrets: that is for the log, not for the caller.
+    said = str(error) if error.args in ((_CALL_WANTED,), (_RESULT_WANTED,)) else type(error).__name__
+    text = f"the extension {extension.name} failed in {method}: {said}"
     return ExtensionError(text, tool_name=ctx.spec.name, cause=error, hint="this is for the operator to mend")
