@@ -104,6 +104,7 @@ class DomainEvent(Noun):
         causation_id: str | None = None,
         correlation_id: str | None = None,
         idempotency_key: str | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> EventEnvelope:
         """Return the event in its envelope."""
         return EventEnvelope.trusted(
@@ -121,7 +122,7 @@ class DomainEvent(Noun):
                 "partition_key": None,
                 "ttl_ms": None,
                 "payload": self.payload(),
-                "metadata": {},
+                "metadata": {} if metadata is None else metadata,
                 "signature": None,
             }
         )

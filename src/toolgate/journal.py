@@ -31,6 +31,9 @@ from toolgate.stores import EventStore
 logger = logging.getLogger(__name__)
 
 
+_CALLER = ("agent_id", "session_id", "user_id", "instance_id", "principal", "conversation_id", "tool_call_id")
+
+
 class Watcher(Protocol):
     """Whoever is told of events."""
 
@@ -44,6 +47,7 @@ class Journal:
     """Writes the events of one call: one when it reaches its tool, and one when it ends."""
 
     __slots__ = (
+        "_context",
         "_invoked_id",
         "_last_id",
         "_producer",
@@ -66,6 +70,7 @@ class Journal:
         self.answered = False  # the tool gave its answer, whatever became of it then
         self._store = store
         self._producer = producer
+        self._context = context
         self._trace = context.trace.child() if context.trace else _root_trace(self.call_id)
         self._invoked_id: str | None = None
         self._last_id: str | None = None
@@ -146,8 +151,11 @@ class Journal:
 
     def _enveloped(self, event: DomainEvent) -> EventEnvelope:
         return event.to_envelope(
-            self._producer, self._trace, causation_id=self._invoked_id, correlation_id=self.call_id
+            self._producer, self._trace, self._invoked_id, self.call_id, self._context.idempotency_key, self._caller()
         )
+
+    def _caller(self) -> dict[str, Any]:
+        return {key: value for key in _CALLER if (value := getattr(self._context, key)) is not None}
 
     async def _publish(self, envelope: EventEnvelope) -> None:
         try:
