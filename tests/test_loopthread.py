@@ -2,11 +2,11 @@
 
 import asyncio
 import concurrent.futures
+import inspect
 import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -147,11 +147,14 @@ def test_stopping_cancels_what_still_runs_so_that_nobody_waits_for_ever(thread: 
 
 def main_is_waiting(seconds: float) -> None:
     """Return once the main thread waits for a result."""
+    lines, start = inspect.getsourcelines(LoopThread.run)
+    waiting = next(start + at for at, line in enumerate(lines) if "done.get()" in line)
     over = time.monotonic() + seconds
     while time.monotonic() < over:
-        frames = traceback.walk_stack(sys._current_frames()[threading.main_thread().ident or 0])
-        if any(frame.f_code.co_name == "result" for frame, _ in frames):
+        frame = sys._current_frames()[threading.main_thread().ident or 0]
+        if (frame.f_code.co_name, frame.f_lineno) == ("run", waiting):
             return
+    raise TimeoutError("the main thread never waited")
 
 
 def test_whoever_stops_waiting_stops_the_call(thread: LoopThread) -> None:

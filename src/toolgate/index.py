@@ -34,7 +34,7 @@ class SpecIndex:
         """Return the best spec for `name`, `name@range` or an alias; an alias must be that of one name in sight."""
         name, at_version = split_version(reference)
         wanted = at_version if version is None else version
-        if name not in self.newest:
+        if name not in self.newest or not may_see(name):
             names = [each for each in self._names.get(name, ()) if may_see(each)]
             if len(names) != 1:
                 return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import threading
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -33,8 +34,11 @@ class LoopThread:
         async def call() -> T:
             return await function()
 
+        done: queue.SimpleQueue[None] = queue.SimpleQueue()
         future = asyncio.run_coroutine_threadsafe(call(), self._started().loop)
+        future.add_done_callback(lambda _: done.put(None))
         try:
+            done.get()  # not future.result(): Ctrl-C inside its condition can leave a lock behind that nobody holds
             return future.result()
         finally:
             future.cancel()  # whoever stops waiting, as with Ctrl-C, stops the call too

@@ -250,7 +250,9 @@ class ToolSpecRegistry:
         Raises:
             ToolNotFoundError: No such tool, or none this caller may see.
         """
-        spec = self._index.newest.get(name) or self._index.find(name, None, context.may_see)
+        spec = self._index.newest.get(name)
+        if spec is None or not context.may_see(name):
+            spec = self._index.find(name, None, context.may_see)
         # One error for both cases: a different answer would tell a caller what exists.
         if spec is None or not context.may_see(spec.name):
             raise self._not_found(name, context)
