@@ -165,7 +165,8 @@ async def test_the_output_cap_comes_from_the_settings(home: Path) -> None:
     async with Gateway.open(home) as gate:
         result = await gate.executor.try_execute("text")
 
-    assert (len(result.output), result.truncated) == (100, True)
+    assert result.error is not None
+    assert (result.status, result.error.code) == ("failed", "output_too_large")
 
 
 async def test_settings_are_read_from_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,6 +324,17 @@ async def test_the_catalogue_of_a_gateway_is_plain_data(home: Path) -> None:
 
     assert [tool["function"]["name"] for tool in tools] == ["add"]
     assert isinstance(gate.registry.get_spec("add"), ToolSpec)
+
+
+async def test_reloading_says_that_changed_settings_need_a_restart(home: Path) -> None:
+    settings(home, "local_permissions: [fs:read]\n")
+    async with Gateway.open(home) as gate:
+        settings(home, "local_permissions: []\n")
+
+        report = await gate.reload()
+
+        assert ["apply only after a restart" in str(error) for error in report.errors] == [True]
+        assert gate.report is report
 
 
 # Places, and extensions of a gateway's own

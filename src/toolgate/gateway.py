@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from toolgate.chain import Extension, ExtensionManager
 from toolgate.config import ExtensionEntry, GatewayConfig
 from toolgate.dispatch import UnifiedToolExecutor
-from toolgate.errors import ConfigError, did_you_mean
+from toolgate.errors import ConfigError, Place, did_you_mean
 from toolgate.extensions import KINDS as EXTENSIONS
 from toolgate.kinds import Kinds, imported, make_importable
 from toolgate.loaders import KINDS as LOADERS
@@ -30,6 +31,7 @@ class Gateway:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self._path = path
+        self._own: Any = None  # the loader of the gateway's own files
         self._stack = AsyncExitStack()
 
     @classmethod
@@ -47,7 +49,7 @@ class Gateway:
         return self.registry.report
 
     async def __aenter__(self) -> Self:
-        own = imported(LOADERS["file"]).of_gateway(self._path)
+        own = self._own = imported(LOADERS["file"]).of_gateway(self._path)
         catalogue = own.read()
         self.config = catalogue.config
         self.files = tuple(own.files())
@@ -62,15 +64,26 @@ class Gateway:
                 max_output_bytes=self.config.max_output_bytes,
             )
         )
-        await self.registry.load_all()
+        try:
+            await self.registry.load_all()
+        except BaseException:
+            await self._stack.aclose()
+            raise
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
         await self._stack.aclose()
 
     async def reload(self) -> LoadReport:
-        """Read the tools again; a source with a mistake in it keeps the tools it gave before."""
-        return await self.registry.load_all()
+        """Read the tools again; a source with a mistake in it keeps the tools it gave before.
+
+        Settings are not applied again: when they changed, the report says that a restart is needed.
+        """
+        report = await self.registry.load_all()
+        if report.ok and self._own.read().config != self.config:
+            notice = ConfigError("the settings changed, and apply only after a restart", Place(str(self.files[0])))
+            self.registry.report = report = dataclasses.replace(report, errors=(notice,))
+        return report
 
 
 def _extensions(catalogue: Catalogue, base: Path) -> Iterator[Extension]:
