@@ -50,6 +50,7 @@ class Journal:
         "_context",
         "_invoked_id",
         "_last_id",
+        "_metadata",
         "_producer",
         "_store",
         "_trace",
@@ -71,6 +72,7 @@ class Journal:
         self._store = store
         self._producer = producer
         self._context = context
+        self._metadata: dict[str, Any] | None = None
         self._trace = context.trace.child() if context.trace else _root_trace(self.call_id)
         self._invoked_id: str | None = None
         self._last_id: str | None = None
@@ -155,7 +157,10 @@ class Journal:
         )
 
     def _caller(self) -> dict[str, Any]:
-        return {key: value for key in _CALLER if (value := getattr(self._context, key)) is not None}
+        if self._metadata is None:
+            known = self._context.__dict__
+            self._metadata = {key: known[key] for key in _CALLER if known[key] is not None}
+        return self._metadata
 
     async def _publish(self, envelope: EventEnvelope) -> None:
         try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Generator
+from types import CoroutineType, coroutine
 from typing import Any
 
 import anyio.to_thread
@@ -98,8 +100,16 @@ class Runner:
         # asyncio's own timer costs a third of an anyio scope, and nothing else is started here.
         timer = asyncio.timeout(seconds)
         try:
+            work = tool(ctx.args, ctx.tool_context)
+            if type(work) is CoroutineType:
+                # A tool that answers without waiting for anything needs no timer, which costs more than the rest.
+                try:
+                    waiting = work.send(None)
+                except StopIteration as answer:
+                    return answer.value
+                work = _resumed(work, waiting)
             async with timer:
-                return await tool(ctx.args, ctx.tool_context)
+                return await work
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
@@ -153,6 +163,21 @@ class Runner:
         text = f"the output cannot be read: {told(error)}"
         hint = "this is for the tool's author to mend"
         return ToolExecutionError(text, tool_name=self._spec.name, cause=error, outcome="done", hint=hint)
+
+
+@coroutine
+def _resumed(work: CoroutineType[Any, Any, Any], waiting: Any) -> Generator[Any, Any, Any]:
+    """Go on with a coroutine that has been started and now waits for something."""
+    while True:
+        raised: BaseException | None = None
+        try:
+            yield waiting
+        except BaseException as error:
+            raised = error
+        try:
+            waiting = work.send(None) if raised is None else work.throw(raised)
+        except StopIteration as answer:
+            return answer.value
 
 
 def lost(spec: ToolSpec) -> Outcome:
