@@ -1,6 +1,7 @@
 """What every event store promises."""
 
 from collections.abc import Callable
+from typing import Any
 
 import anyio
 import pytest
@@ -15,7 +16,7 @@ MAKE: dict[str, Callable[[], EventStore]] = {kind: imported(target) for kind, ta
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("kind", sorted(KINDS))]
 
 
-def an_event(event_type: str = "tool.invoked", correlation_id: str = "1", **payload: int) -> EventEnvelope:
+def an_event(event_type: str = "tool.invoked", correlation_id: str = "1", **payload: Any) -> EventEnvelope:
     return EventEnvelope(
         event_type=event_type, producer=PRODUCER, trace=TraceContext(), correlation_id=correlation_id, payload=payload
     )
