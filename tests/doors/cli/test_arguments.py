@@ -33,6 +33,7 @@ PROPERTIES: dict[str, Any] = {
     "level": {"enum": [1, 2, "high"]},
     "fixed": {"const": 7},
     "referred": {"$ref": "#/$defs/count"},
+    "far": {"$ref": "#/$defs/a%20list/anyOf/0"},
     "all": {"allOf": [{"type": ["integer", "string"]}, {"type": ["integer", "boolean"]}]},
     "person": {"anyOf": [{"$ref": "#/$defs/person"}, {"type": "null"}]},
     "endless": {"$ref": "#/$defs/endless"},
@@ -44,6 +45,7 @@ SCHEMA = {
     "$defs": {
         "count": {"$ref": "#/$defs/a~1b"},
         "a/b": {"type": "integer"},
+        "a list": {"anyOf": [{"type": "object", "properties": {"name": {"type": "string"}}}]},
         "person": {"type": "object", "properties": {"age": {"type": "integer"}}},
         "endless": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/endless"}}, {"$ref": "#/$defs/endless"}]},
     },
@@ -109,6 +111,7 @@ def call(folder: Path, toolgate: Toolgate) -> Toolgate:
         (["level=high"], {"level": "high"}),
         (["fixed=7"], {"fixed": 7}),
         (["referred=5"], {"referred": 5}),
+        (["far.name=5"], {"far": {"name": "5"}}),
         (["all=5"], {"all": 5}),
         (["person.age=30"], {"person": {"age": 30}}),
         (["new=1"], {"new": 1}),

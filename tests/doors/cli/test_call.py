@@ -31,6 +31,17 @@ def test_other_values_are_printed_as_json_on_one_line(gateway: Path, toolgate: T
     assert toolgate("call", "echo", '{"ü": [1, null, true]}').out == '{"ü": [1, null, true]}\n'
 
 
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_a_value_that_was_cut_comes_with_a_warning(gateway: Path, toolgate: Toolgate, words: tuple[str, ...]) -> None:
+    (gateway / "toolgate.yaml").write_text("extensions: [{use: 'cli_tools:Cutting'}]\n", "utf-8")
+
+    ran = toolgate("call", "say", "text=whole", *words)
+
+    assert ran.code == 0
+    assert (ran.json["output"] if words else ran.out.rstrip()) == "who"
+    assert ran.err.splitlines()[1:] == ["warning: the output is not whole: it was cut"]
+
+
 def test_json_prints_the_whole_result(gateway: Path, toolgate: Toolgate) -> None:
     result = toolgate("call", "add", "a=1", "b=2", "--json").json
 

@@ -71,3 +71,15 @@ def test_control_characters_in_a_description_do_not_reach_the_list(folder: Path,
     write_gateway(folder, one_tool("echo", description="\x1b[2Jgone\u202e"))
 
     assert "\\x1b[2Jgone\\u202e" in toolgate("list").out
+
+
+def test_what_an_extension_prints_when_it_is_imported_is_not_in_the_answer(gateway: Path) -> None:
+    (gateway / "chatty.py").write_text(
+        "from toolgate import Extension\nprint('importing')\nclass Chatty(Extension):\n    pass\n", "utf-8"
+    )
+    (gateway / "toolgate.yaml").write_text("extensions: [{use: 'chatty:Chatty'}]\n", "utf-8")
+
+    ran = in_a_process("list", "--json", cwd=gateway)
+
+    assert [tool["name"] for tool in ran.json] == ["add", "echo", "say", "sweep"]
+    assert ran.err == "importing\n"

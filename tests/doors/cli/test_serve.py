@@ -1,6 +1,7 @@
 """`toolgate serve`: the tools over HTTP and MCP, until told to stop."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -22,6 +23,7 @@ def serving(*words: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "toolgate", "serve", *words],
         cwd=cwd,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},  # it hides a lot
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -68,6 +70,82 @@ def test_json_prints_the_addresses_on_one_line(gateway: Path) -> None:
     assert (told["available"], told["unavailable"]) == (3, 1)
     assert openapi.json()["openapi"].startswith("3.")
     assert process.returncode == 0
+
+
+NOT_READY = """\
+tools:
+  - name: add
+    description: Add two numbers.
+    tool_type: python
+    implementation_config: {module: loud_tools, function_name: add}
+  - name: gone
+    description: Not there.
+    tool_type: python
+    implementation_config: {module: loud_tools, function_name: gone}
+"""
+
+
+@pytest.fixture
+def half_ready(folder: Path) -> Path:
+    """A gateway with one tool whose function is missing, in a module that prints."""
+    (folder / "loud_tools.py").write_text("print('loading')\n\n\ndef add():\n    return 1\n", "utf-8")
+    (folder / "tools.yaml").write_text(NOT_READY, "utf-8")
+    return folder
+
+
+def test_tools_that_cannot_be_made_ready_are_counted_and_logged(half_ready: Path) -> None:
+    with serving("--port", "0", cwd=half_ready) as process:
+        heading = line(process)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+
+    assert heading == "toolgate serves 2 tools (1 not ready: see log)\n"
+    assert "loading\n" in err.decode()
+    assert " WARNING toolgate.doors.serve: gone is not ready: " in err.decode()
+
+
+def test_json_counts_them_too_and_nothing_comes_before_it(half_ready: Path) -> None:
+    with serving("--port", "0", "--json", cwd=half_ready) as process:
+        told = json.loads(line(process))
+
+    assert (told["available"], told["unavailable"], told["not_ready"]) == (2, 0, 1)
+
+
+def test_on_stdio_they_are_counted_on_standard_error(half_ready: Path) -> None:
+    with serving("--stdio", cwd=half_ready) as process:
+        out, err = process.communicate(timeout=30)
+
+    assert out == b""
+    assert "toolgate: 2 tools (1 not ready: see log), MCP on stdin and stdout\n" in err.decode()
+    assert "gone is not ready: " in err.decode()
+
+
+def test_a_signal_does_not_wait_for_a_tool_that_is_being_made_ready(half_ready: Path) -> None:
+    endless = "import sys, threading\nprint('loading', file=sys.stderr, flush=True)\nthreading.Event().wait()\n"
+    (half_ready / "loud_tools.py").write_text(endless, "utf-8")
+    with serving("--port", "0", cwd=half_ready) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"loading\n"
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=30)
+
+    assert (process.returncode, out) == (0, b"")
+
+
+def test_after_a_reload_the_tools_are_made_ready_again(gateway: Path) -> None:
+    with serving("--port", "0", cwd=gateway) as process:
+        for _ in range(5):
+            line(process)
+        assert process.stderr is not None
+        (gateway / "tools.yaml").write_text(NOT_READY, "utf-8")
+        process.send_signal(signal.SIGHUP)
+        logged = [process.stderr.readline().decode() for _ in range(3)]
+
+    assert "reloaded: 2 tools" in logged[0]
+    assert [text.partition("WARNING ")[2][:37] for text in logged[1:]] == [
+        "toolgate.doors.serve: add is not read",
+        "toolgate.doors.serve: gone is not rea",
+    ]
 
 
 def test_a_reload_is_logged_on_standard_error(gateway: Path) -> None:

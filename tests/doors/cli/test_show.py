@@ -147,7 +147,7 @@ def test_versions_can_be_named(folder: Path, toolgate: Toolgate) -> None:
 
 
 def test_an_unknown_tool_exits_with_3(gateway: Path, toolgate: Toolgate) -> None:
-    ran = toolgate("show", "ad", "--json")
+    ran = toolgate("show", "ad")
 
     assert (ran.code, ran.out) == (3, "")
     assert ran.err.endswith('(NOT_FOUND)\nhint: did you mean "add"?\n')

@@ -50,6 +50,8 @@ import threading
 
 import anyio
 
+from toolgate import Extension
+
 
 def add(a, b):
     return a + b
@@ -62,6 +64,11 @@ def echo(**arguments):
 def say(text):
     print("printed by the tool")
     return text
+
+
+class Cutting(Extension):
+    async def after_execute(self, ctx, result):
+        return result.model_copy(update={"output": result.output[:3], "truncated": True})
 
 
 def fail():

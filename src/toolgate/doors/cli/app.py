@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 from cyclopts import App, CycloptsError, Group, UnknownCommandError
 
 from toolgate.doors.cli.exits import MEANING, CommandError, Exit, exit_for
 from toolgate.doors.cli.help import HelpPage
 from toolgate.doors.cli.opening import problems_of
-from toolgate.doors.cli.output import complain, prepare_streams, say, say_problem, silence_stdout
-from toolgate.errors import ConfigError, ToolError, ToolgateError, did_you_mean
+from toolgate.doors.cli.output import complain, prepare_streams, print_json, say, say_problem, silence_stdout
+from toolgate.errors import ConfigError, Problem, ToolError, ToolgateError, did_you_mean
 
 ABOUT = """A spec-driven tool gateway for LLM agents: tools are data, every call takes one road.
 
@@ -43,7 +44,7 @@ def run(words: Sequence[str]) -> int:
     prepare_streams()
     words = file_behind_command(words)
     try:
-        code = int(build(words)(words) or Exit.OK)
+        code = _carry_out(words)
         sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()
@@ -51,9 +52,16 @@ def run(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         say([("interrupted", "yellow")], sys.stderr)
         return Exit.INTERRUPTED
-    except (CycloptsError, CommandError, ToolgateError, OSError) as error:
-        return report(error)
     return code
+
+
+def _carry_out(words: Sequence[str]) -> int:
+    try:
+        return int(build(words)(words) or Exit.OK)
+    except BrokenPipeError:
+        raise
+    except (CycloptsError, CommandError, ToolgateError, OSError) as error:
+        return report(error, as_json=wants_json(words))
 
 
 def build(words: Sequence[str]) -> App:
@@ -95,39 +103,65 @@ def file_behind_command(words: Sequence[str]) -> list[str]:
     return words
 
 
-def report(error: Exception) -> int:
-    """Print `error` for a person and return the exit code it stands for."""
+def wants_json(words: Sequence[str]) -> bool:
+    """Return whether a program will read what is printed; with --stdio, standard output is for MCP alone."""
+    words = list(words)
+    options = words[: words.index("--")] if "--" in words else words
+    return "--json" in options and "--stdio" not in options
+
+
+def report(error: Exception, *, as_json: bool = False) -> int:
+    """Print `error`, for a person or as JSON, and return the exit code it stands for."""
     if isinstance(error, ConfigError):
-        return _report_problems(error)
-    if isinstance(error, ToolError):
-        complain(error.message, code=error.code, hint=error.hint, error_type=error.error_type.value)
-        return exit_for(error.code, error.error_type.value)
-    if isinstance(error, CommandError):
-        complain(error.message, code=error.code, hint=error.hint)
-        return error.status
-    if isinstance(error, CycloptsError):
-        return _report_usage(error)
-    complain(str(error), code="failed")
-    return Exit.FAILED
+        (_print_problems if as_json else _say_problems)(problems_of((error,)))
+        return Exit.CONFIG
+    fault = fault_of(error)
+    if as_json:
+        print_json({"ok": False, "error": {key: value for key, value in asdict(fault).items() if key != "status"}})
+    else:
+        complain(fault.message, code=fault.code, hint=fault.hint, error_type=fault.error_type)
+    return fault.status
 
 
-def _report_problems(error: ConfigError) -> int:
-    for problem in problems_of((error,)):
+def _print_problems(problems: Sequence[Problem]) -> None:
+    print_json({"ok": False, "problems": [problem.to_dict() for problem in problems]})
+
+
+def _say_problems(problems: Sequence[Problem]) -> None:
+    for problem in problems:
         say_problem(problem, ("error[config]: ", "bold red"))
-    return Exit.CONFIG
 
 
-def _report_usage(error: CycloptsError) -> int:
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What there is to say about an error, and how the command ends."""
+
+    status: Exit
+    code: str
+    message: str
+    hint: str = ""
+    error_type: str = ""
+
+
+def fault_of(error: Exception) -> Fault:
+    """Return what there is to say about `error`."""
+    if isinstance(error, ToolError):
+        kind = error.error_type.value
+        return Fault(exit_for(error.code, kind), error.code, error.message, error.hint, kind)
+    if isinstance(error, CommandError):
+        return Fault(error.status, error.code, error.message, error.hint)
+    if isinstance(error, CycloptsError):
+        return Fault(Exit.USAGE, "usage", *_wrong_usage(error))
+    return Fault(Exit.FAILED, "failed", str(error))
+
+
+def _wrong_usage(error: CycloptsError) -> tuple[str, str]:
     command = " ".join(["toolgate", *(error.command_chain or ())])
     hint = f"see {command} --help"
-    if isinstance(error, UnknownCommandError):
-        # Not asked for its own words: to suggest a command it would import them all.
-        word = (error.unused_tokens or [""])[0]
-        message = (
-            f"a command is missing: {word} cannot stand alone" if word[:1] == "-" else f'there is no command "{word}"'
-        )
-        complain(message, code="usage", hint=did_you_mean(word, COMMANDS) or hint)
-    else:
+    if not isinstance(error, UnknownCommandError):
         error.verbose = False
-        complain(str(error), code="usage", hint=hint)
-    return Exit.USAGE
+        return str(error), hint
+    # Not asked for its own words: to suggest a command it would import them all.
+    word = (error.unused_tokens or [""])[0]
+    alone = f"a command is missing: {word} cannot stand alone"
+    return alone if word[:1] == "-" else f'there is no command "{word}"', did_you_mean(word, COMMANDS) or hint

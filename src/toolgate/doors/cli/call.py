@@ -15,7 +15,7 @@ from toolgate.doors.cli.arguments import read_object, read_pairs
 from toolgate.doors.cli.exits import CommandError, Exit, exit_for
 from toolgate.doors.cli.interrupts import run_until_interrupted
 from toolgate.doors.cli.opening import AsJson, File, opened
-from toolgate.doors.cli.output import complain, print_json, print_value
+from toolgate.doors.cli.output import complain, print_json, print_value, say
 from toolgate.errors import ToolError, ToolNotFoundError
 from toolgate.gateway import Gateway
 from toolgate.result import ErrorInfo, ToolResult, jsonable
@@ -107,6 +107,8 @@ def _print_result(result: ToolResult, as_json: bool) -> int:
         complain(error.message, code=error.code, hint=_hint(error), error_type=error.error_type)
     else:
         print_value(jsonable(result.output))
+    if result.truncated:
+        say([("warning: ", "bold yellow"), ("the output is not whole: it was cut", "")], sys.stderr)
     return exit_for(result.error.code, result.error.error_type) if result.error else Exit.OK
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -37,7 +37,7 @@ async def list_tools(
 ) -> int:
     """List the tools and whether they can be called.
 
-    Nothing is imported or started to find out. --json prints what a planner
+    No tool is imported or started to find out. --json prints what a planner
     sees of each tool, with its type, and why it is unavailable if it is.
 
     For example
@@ -48,8 +48,9 @@ async def list_tools(
     async with opened(file) as gate:
         specs = gate.registry.list_specs(tool_type=tool_type, category=category, tags=list(tag) or None)
         listed = [(spec, gate.executor.unavailable(spec)) for spec in specs]
+        described = [gate.executor.describe(spec) for spec in specs] if as_json else []
     if as_json:
-        print_json([_view(spec, reason) for spec, reason in listed])
+        print_json(described)
     elif not listed:
         say([("no tools", "dim")], sys.stderr)
     elif columns := room():
@@ -57,15 +58,6 @@ async def list_tools(
     else:
         print_rows([HEADINGS, *_rows(listed)])
     return Exit.OK
-
-
-def _view(spec: ToolSpec, reason: str | None) -> dict[str, Any]:
-    return {
-        **spec.planner_view(),
-        "tool_type": str(spec.tool_type),
-        "available": reason is None,
-        "unavailable_reason": reason,
-    }
 
 
 def _rows(listed: list[Listed]) -> list[tuple[str, str, str, str]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,7 +38,9 @@ async def opened(file: Path | None) -> AsyncIterator[Gateway]:
     from toolgate.gateway import Gateway
 
     keep_logs_quiet()
-    async with Gateway.open(file) as gate:
+    async with AsyncExitStack() as stack:
+        with redirect_stdout(sys.stderr):  # an extension's module may print when it is imported
+            gate = await stack.enter_async_context(Gateway.open(file))
         for problem in problems_of(gate.report.errors):
             say_problem(problem, ("warning: ", "bold yellow"))
         yield gate

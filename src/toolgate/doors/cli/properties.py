@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from toolgate.defaults import pointed
 from toolgate.schema import compile_schema
 
 Schema = Mapping[str, Any]
@@ -80,15 +81,8 @@ def follow(schema: Schema, root: Schema) -> Schema:
         if not isinstance(reference, str) or not reference.startswith("#"):
             break
         beside = {word: value for word, value in schema.items() if word != "$ref"}
-        schema = {**_at(reference, root), **beside}
+        schema = {**_mapping(pointed(root, reference)), **beside}
     return schema
-
-
-def _at(reference: str, root: Schema) -> Schema:
-    place: Any = root
-    for part in reference.removeprefix("#").split("/")[1:]:
-        place = _mapping(place).get(part.replace("~1", "/").replace("~0", "~"))
-    return _mapping(place)
 
 
 def _parts(schema: Schema, root: Schema, depth: int = _DEEPEST) -> Iterator[Schema]:

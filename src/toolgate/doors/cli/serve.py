@@ -53,13 +53,17 @@ async def serve(
 async def _serve_stdio(gate: Gateway) -> None:
     from toolgate.doors.mcp import serve_stdio
 
-    say([(f"toolgate: {_tools(gate)}, MCP on stdin and stdout", "")], sys.stderr)
-    if is_terminal(sys.stdin):
+    by_hand = is_terminal(sys.stdin)  # asked now: while it serves, standard input is elsewhere
+    await serve_stdio(gate, lambda faults: _say_stdio(gate, len(faults), by_hand))
+
+
+def _say_stdio(gate: Gateway, not_ready: int, by_hand: bool) -> None:
+    say([(f"toolgate: {_tools(gate, not_ready)}, MCP on stdin and stdout", "")], sys.stderr)
+    if by_hand:
         say([("waiting for an MCP client's messages; `toolgate install` connects one", "dim")], sys.stderr)
-    await serve_stdio(gate)
 
 
-Announce = Callable[["Gateway", str], None]
+Announce = Callable[["Gateway", str, int], None]
 
 
 async def _serve_http(gate: Gateway, host: str | None, port: int | None, announce: Announce) -> None:
@@ -67,22 +71,26 @@ async def _serve_http(gate: Gateway, host: str | None, port: int | None, announc
 
     server = gate.config.server
     chosen = server.port if port is None else port
-    await serve_http(gate, host or server.host, chosen, lambda base: announce(gate, base))
+    faults: dict[str, str] = {}
+    await serve_http(
+        gate, host or server.host, chosen, lambda base: announce(gate, base, len(faults)), on_prepared=faults.update
+    )
 
 
 def _addresses(base: str) -> dict[str, str]:
     return {"rest": f"{base}/v1/tools", "mcp": f"{base}/mcp", "page": f"{base}/", "openapi": f"{base}/openapi.json"}
 
 
-def _print_addresses(gate: Gateway, base: str) -> None:
+def _print_addresses(gate: Gateway, base: str, not_ready: int) -> None:
     available, unavailable = _counts(gate)
-    print_json({**_addresses(base), "available": available, "unavailable": unavailable})
+    counts = {"available": available, "unavailable": unavailable, "not_ready": not_ready}
+    print_json({**_addresses(base), **counts})
     sys.stdout.flush()
 
 
-def _say_addresses(gate: Gateway, base: str) -> None:
+def _say_addresses(gate: Gateway, base: str, not_ready: int) -> None:
     titles = {"rest": "REST", "mcp": "MCP", "page": "Page", "openapi": "OpenAPI"}
-    say([("toolgate ", "bold"), (f"serves {_tools(gate)}", "")])
+    say([("toolgate ", "bold"), (f"serves {_tools(gate, not_ready)}", "")])
     for key, address in _addresses(base).items():
         say([(f"  {titles[key]:<8}", "dim"), (address, "cyan")])
     if is_terminal(sys.stdout):
@@ -90,9 +98,11 @@ def _say_addresses(gate: Gateway, base: str) -> None:
     sys.stdout.flush()
 
 
-def _tools(gate: Gateway) -> str:
+def _tools(gate: Gateway, not_ready: int) -> str:
     available, unavailable = _counts(gate)
-    rest = f" ({unavailable:,} unavailable: see `toolgate list`)" if unavailable else ""
+    notes = [f"{unavailable:,} unavailable: see `toolgate list`"] if unavailable else []
+    notes += [f"{not_ready:,} not ready: see log"] if not_ready else []
+    rest = f" ({'; '.join(notes)})" if notes else ""
     return f"{counted(available, 'tool')}{rest}"
 
 
