@@ -20,6 +20,7 @@ from toolgate import (
     ToolCancelledError,
     ToolContext,
     ToolError,
+    ToolNotFoundError,
 )
 from toolgate.doors.serve import serve_http
 
@@ -139,6 +140,10 @@ def fail() -> None:
 
 async def lie() -> str:
     return "not a number"
+
+
+async def look_up() -> None:
+    raise ToolNotFoundError("there is no such book")
 
 
 async def flood() -> list[str]:

@@ -1,10 +1,15 @@
 """Which Host and Origin headers are let in, over a real socket; every route answers alike."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import anyio
 import httpx
 import pytest
 
-from toolgate.doors.guard import Guard, is_loopback, parse_authority
+from toolgate import ConfigError, Gateway
+from toolgate.doors.guard import Allowed, Guard, is_loopback, parse_authority
+from toolgate.doors.serve import serve_http
 
 PATHS = ["/", "/v1/tools", "/healthz", "/mcp", "/nothing"]
 
@@ -131,10 +136,50 @@ async def test_the_gateways_own_page_may_call(base_url: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "origin",
-    [b"https://console.example", b"HTTPS://CONSOLE.EXAMPLE", b"https://gate.example", b"http://gate.example:99"],
+    ("host", "origin"),
+    [
+        (b"gate.example", b"https://gate.example"),
+        (b"Gate.example", b"https://gate.example:443"),
+        (b"gate.example:443", b"https://gate.example"),
+        (b"gate.example", b"http://gate.example"),
+        (b"gate.example:99", b"http://gate.example:99"),
+        (b"proxy.example:8443", b"https://proxy.example:8443"),
+        (b"localhost", b"http://localhost"),
+        (b"[0::1]", b"http://[::1]:80"),
+    ],
 )
-async def test_listed_origins_and_pages_of_listed_hosts_may_call(base_url: str, origin: bytes) -> None:
+async def test_a_page_may_call_the_very_host_and_port_it_came_from(base_url: str, host: bytes, origin: bytes) -> None:
+    status, _, _ = await answer_to(base_url, "/healthz", b"Host: " + host, b"Origin: " + origin)
+
+    assert status == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        (b"localhost", b"https://gate.example"),
+        (b"gate.example", b"http://gate.example:99"),
+        (b"gate.example:99", b"https://gate.example"),
+        (b"gate.example", b"http://localhost"),
+        (b"gate.example", b"https://proxy.example:8443"),
+        (b"proxy.example:8443", b"https://proxy.example"),
+        (b"127.0.0.1:8642", b"http://localhost:8642"),
+        (b"localhost", b"https://localhost"),
+        (b"gate.example", b"ftp://gate.example"),
+    ],
+)
+async def test_a_page_of_another_host_or_port_must_be_listed_as_an_origin(
+    base_url: str, host: bytes, origin: bytes
+) -> None:
+    status, _, _ = await answer_to(base_url, "/healthz", b"Host: " + host, b"Origin: " + origin)
+
+    assert status == 403
+
+
+@pytest.mark.parametrize(
+    "origin", [b"https://console.example", b"HTTPS://CONSOLE.EXAMPLE", b"https://console.example:443"]
+)
+async def test_listed_origins_may_call(base_url: str, origin: bytes) -> None:
     status, _, _ = await answer_to(base_url, "/healthz", b"Host: localhost", b"Origin: " + origin)
 
     assert status == 200
@@ -201,8 +246,12 @@ async def test_no_answer_invites_other_origins(base_url: str) -> None:
     assert [name for answer in answers for name in answer.headers if name.startswith("access-control")] == []
 
 
+def a_guard(hosts: Sequence[str] = (), origins: Sequence[str] = ()) -> Guard:
+    return Guard(lambda scope, receive, send: anyio.lowlevel.checkpoint(), Allowed.read(hosts, origins))
+
+
 async def test_two_host_headers_or_none_are_misdirected() -> None:
-    guard = Guard(lambda scope, receive, send: anyio.lowlevel.checkpoint())
+    guard = a_guard()
     twice = guard.refuse({"headers": [(b"host", b"localhost"), (b"host", b"localhost")]})
     never = guard.refuse({"headers": []})
 
@@ -210,9 +259,59 @@ async def test_two_host_headers_or_none_are_misdirected() -> None:
 
 
 def test_a_listed_address_may_be_written_without_brackets() -> None:
-    guard = Guard(lambda scope, receive, send: anyio.lowlevel.checkpoint(), ["FD00:0::5", "not a host"])
+    guard = a_guard(["FD00:0::5"])
 
     assert guard.refuse({"headers": [(b"host", b"[fd00::5]:80")]}) is None
+
+
+def test_an_origin_need_not_be_of_the_web() -> None:
+    guard = a_guard(origins=["vscode-webview://Panel-1"])
+    origin = (b"origin", b"vscode-webview://panel-1")
+
+    assert guard.refuse({"headers": [(b"host", b"localhost"), origin]}) is None
+
+
+NO_HOSTS = [
+    "https://gate.example.com/",
+    "https://gate.example.com",
+    "not a host",
+    "",
+    "*",
+    "*.example.com",
+    "a:b",
+    "a/",
+]
+NO_ORIGINS = ["https://gate.example.com/", "gate.example.com", "not an origin", "", "*", "null", "https://*", "http://"]
+
+
+@pytest.mark.parametrize(
+    ("key", "entry", "form"),
+    [
+        *(("allowed_hosts", host, "gate.example.com:8443") for host in NO_HOSTS),
+        *(("allowed_origins", origin, "https://console.example") for origin in NO_ORIGINS),
+    ],
+)
+def test_an_entry_that_could_never_match_is_refused_with_the_right_form(key: str, entry: str, form: str) -> None:
+    good = {"allowed_hosts": "gate.example", "allowed_origins": "https://gate.example"}[key]
+    lists = {"allowed_hosts": [], "allowed_origins": [], key: [good, entry]}
+
+    with pytest.raises(ConfigError) as refused:
+        a_guard(lists["allowed_hosts"], lists["allowed_origins"])
+
+    (problem,) = refused.value.problems
+    assert problem.path == f"server.{key}[1]"
+    assert f'"{entry}" is not' in problem.message
+    assert form in problem.hint
+
+
+async def test_a_gateway_with_such_an_entry_is_not_served(tmp_path: Path) -> None:
+    (tmp_path / "toolgate.yaml").write_text('server: {allowed_origins: ["*"], allowed_hosts: ["a b"]}\n', "utf-8")
+    async with Gateway.open(tmp_path) as gate:
+        with pytest.raises(ConfigError) as refused:
+            await serve_http(gate, "127.0.0.1", 0, pytest.fail)
+
+    paths = [problem.path for problem in refused.value.problems]
+    assert paths == ["server.allowed_hosts[0]", "server.allowed_origins[0]"]
 
 
 def test_only_addresses_of_this_machine_are_loopback() -> None:

@@ -185,6 +185,20 @@ async def test_an_unknown_tool_is_a_protocol_error_that_names_the_nearest_one(mo
     assert "whoami" in refused.value.error.message
 
 
+async def test_a_tool_that_does_not_find_something_itself_is_a_failed_call(
+    mode: str, own_gateway: Gateway, own_url: str
+) -> None:
+    config = {"module": "tests.doors.standins", "function_name": "look_up"}
+    own_gateway.registry.register_spec(
+        ToolSpec(name="look_up", description="L", tool_type="python", implementation_config=config)
+    )
+
+    async with Client(f"{own_url}/mcp", mode=mode) as client:
+        result = await client.call_tool("look_up", {})
+
+    assert (result.is_error, text(result)) == (True, "not_found: there is no such book")
+
+
 async def test_a_plain_text_output_is_the_text_itself(mode: str, base_url: str) -> None:
     async with Client(f"{base_url}/mcp", mode=mode) as client:
         result = await client.call_tool("say__echo", {"value": "héllo"})

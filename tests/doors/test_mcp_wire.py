@@ -60,14 +60,49 @@ async def test_one_request_without_session_or_handshake_is_enough(rest: httpx.As
 
 
 @pytest.mark.parametrize(
-    "value", ["NaN", "-Infinity", "1e999", "9" * 400, '"\\ud800"', '{"\\udfff": 1}', "[" * 200 + "]" * 200]
+    "value",
+    [
+        "NaN",
+        "-Infinity",
+        "1e999",
+        "9" * 400,
+        '"\\ud800"',
+        '{"\\udfff": 1}',
+        "[" * 200 + "]" * 200,
+        '{"a": 1, "a": 2}',
+        '1, "value": 2',
+    ],
 )
 async def test_arguments_that_are_not_strict_json_are_refused(rest: httpx.AsyncClient, value: str) -> None:
     body = call_body("say__echo", f'{{"value": {value}}}')
 
     answer = await rest.post("/mcp", content=body, headers={**MODERN, "Mcp-Name": "say__echo"})
 
-    assert answer.json()["error"]["code"] in (-32602, -32700)
+    assert (answer.status_code, answer.json()["error"]["code"], answer.json()["id"]) == (400, -32700, None)
+
+
+async def test_a_message_that_says_twice_which_tool_it_means_is_refused(rest: httpx.AsyncClient) -> None:
+    body = call_body("add", '{"a": 1}').replace(b'"name":', b'"name": "wipe", "name":')
+
+    answer = await rest.post("/mcp", content=body, headers={**MODERN, "Mcp-Name": "add"})
+
+    assert answer.status_code == 400
+    assert 'the key "name" is given twice' in answer.json()["error"]["message"]
+
+
+async def test_a_session_is_as_strict_and_goes_on_afterwards(rest: httpx.AsyncClient) -> None:
+    headers = {key: MODERN[key] for key in ("Accept", "Content-Type")}
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}
+    opened = await rest.post("/mcp", json=message, headers=headers)
+    headers["Mcp-Session-Id"] = opened.headers["mcp-session-id"]
+    await rest.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=headers)
+
+    refused = await rest.post("/mcp", content=call_body("add", '{"a": 1, "a": 2}'), headers=headers)
+    called = await rest.post("/mcp", content=call_body("add", '{"a": 1}'), headers=headers)
+
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, -32700)
+    assert called.json()["result"]["structuredContent"] == {"sum": 2}
 
 
 @pytest.mark.parametrize("mode_headers", [MODERN, {key: MODERN[key] for key in ("Accept", "Content-Type")}])

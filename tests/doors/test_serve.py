@@ -183,7 +183,7 @@ async def test_sighup_reloads_and_a_bad_file_leaves_the_tools_as_they_were(tmp_p
         _, _, errors = await ended(process)
 
     assert (after["ready"], after["tools"]) == (True, 3)
-    assert "reloaded: 3 tools (3 added, 12 removed, 0 changed, 0 errors)" in errors
+    assert "reloaded: 3 tools (3 added, 12 removed, 0 changed)" in errors
     assert "tools.yaml:" in errors
     assert "Traceback" not in errors
 
@@ -232,6 +232,11 @@ async def test_it_refuses_addresses_that_other_machines_can_reach(own_gateway: G
         await serve_http(own_gateway, host, 0, pytest.fail)
 
     assert "no authentication" in str(refused.value) or "cannot resolve" in str(refused.value)
+
+
+async def test_who_is_sent_to_a_proxy_is_told_what_its_callers_may_do() -> None:
+    with pytest.raises(ConfigError, match="whoever comes through it is granted local_permissions"):
+        await loopback_addresses("0.0.0.0")
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "a" * 300, "bad host", "é" * 80])

@@ -94,6 +94,41 @@ async def test_lines_that_are_no_messages_are_skipped(tmp_path: Path) -> None:
     assert "Traceback" not in errors
 
 
+@pytest.mark.parametrize("value", [b"NaN", b"1" * 400, b'"\\ud800"', b"[" * 100 + b"]" * 100, b'1, "a": 2'])
+async def test_a_request_that_is_not_strict_json_is_answered_with_an_error(tmp_path: Path, value: bytes) -> None:
+    async with served_on_stdio(tmp_path) as peer:
+        await peer.send(call(7, "add", a=0).replace(b'"a": 0', b'"a": ' + value))
+        refused = await peer.answer()
+        await peer.send(call(8, "add", a=1))
+        answer = await peer.answer()
+
+    assert (refused["id"], refused["error"]["code"]) == (7, -32700)
+    assert (answer["id"], answer["result"]["structuredContent"]) == (8, {"sum": 2})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}',
+        b'{"jsonrpc": "2.0", "id": ' + b"9" * 5000 + b', "method": "ping"}',
+        b'{"jsonrpc": "2.0", "id": true, "method": "ping", "a": NaN}',
+        b'{"jsonrpc": "2.0", "method": "notifications/initialized", "params": {"a": 1, "a": 2}}',
+        b'{"jsonrpc": "2.0", "id": 1, "result": {"a": 1, "a": 2}}',
+        b"[" * 100_000,
+    ],
+)
+async def test_what_is_not_strict_json_and_waits_for_no_answer_gets_none(tmp_path: Path, line: bytes) -> None:
+    async with served_on_stdio(tmp_path) as peer:
+        await peer.send(line + b"\n" + call(8, "add", a=1))
+        answer = await peer.answer()
+        await peer.leave()
+        errors = await peer.errors()
+
+    assert answer["id"] == 8
+    assert "skipped a line on stdin that is not a JSON-RPC message: " in errors
+    assert "Traceback" not in errors
+
+
 async def test_a_message_may_be_as_long_as_a_line(tmp_path: Path) -> None:
     text = "ü" * 8_000
     async with served_on_stdio(tmp_path) as peer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from toolgate import __version__
 from toolgate.context import ToolContext
-from toolgate.doors.guard import Guard
+from toolgate.doors.guard import Allowed, Guard
 from toolgate.doors.openapi import openapi_document
 from toolgate.doors.page import first_page
 from toolgate.doors.paging import Shelf
@@ -32,9 +32,16 @@ LARGEST_PAGE = 1000
 
 
 def create_app(gateway: Gateway) -> Starlette:
-    """Return the app that serves an open gateway: REST under /v1, MCP at /mcp, a first page at /."""
+    """Return the app that serves an open gateway: REST under /v1, MCP at /mcp, a first page at /.
+
+    Raises:
+        ConfigError: A host or origin that the operator listed is none.
+    """
     from toolgate.doors.mcp import McpDoor
 
+    server = gateway.config.server
+    # Read here: Starlette makes its middleware only when the first request comes.
+    allowed = Allowed.read(server.allowed_hosts, server.allowed_origins)
     rest, mcp = RestDoor(gateway), McpDoor(gateway)
 
     @asynccontextmanager
@@ -50,10 +57,9 @@ def create_app(gateway: Gateway) -> Starlette:
         rest.calls.end()
         mcp.end_calls()
 
-    server = gateway.config.server
     app = Starlette(
         routes=[*rest.routes(), Route("/mcp", mcp)],
-        middleware=[Middleware(Guard, server.allowed_hosts, server.allowed_origins)],
+        middleware=[Middleware(Guard, allowed)],
         exception_handlers={
             HttpProblem: on_problem,
             HTTPException: on_http_exception,
@@ -144,17 +150,7 @@ class RestDoor:
         return first_page(f"{request.url.scheme}://{request.url.netloc}", tools)
 
     def _render(self, spec: ToolSpec) -> bytes:
-        return to_json(tool_entry(spec, self._gateway.executor.unavailable(spec)))
-
-
-def tool_entry(spec: ToolSpec, unavailable_reason: str | None) -> dict[str, Any]:
-    """Return what REST tells about a tool."""
-    return {
-        **spec.planner_view(),
-        "tool_type": str(spec.tool_type),
-        "available": unavailable_reason is None,
-        "unavailable_reason": unavailable_reason,
-    }
+        return to_json(self._gateway.executor.describe(spec))
 
 
 def _limit(text: str | None) -> int:

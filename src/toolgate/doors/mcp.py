@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,15 +21,16 @@ from mcp.server.models import InitializationOptions
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolRequestParams, NotificationParams, PaginatedRequestParams
+from mcp_types import INVALID_PARAMS, PARSE_ERROR, CallToolRequestParams, NotificationParams, PaginatedRequestParams
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from toolgate import __version__
 from toolgate.context import ToolContext
 from toolgate.doors.paging import PerRevision, Shelf
-from toolgate.doors.problems import HttpProblem, shutting_down
-from toolgate.doors.requests import MOST_BODY_BYTES, Exchanges, call_options
+from toolgate.doors.problems import HttpProblem, JsonResponse, shutting_down
+from toolgate.doors.requests import MOST_BODY_BYTES, Exchanges, call_options, replayed, whole_body
 from toolgate.names import alias
 from toolgate.reading import parse_json
 from toolgate.result import ToolResult, jsonable
@@ -103,9 +104,8 @@ class McpDoor:
 
     async def call_tool(self, ctx: RequestContext, params: CallToolRequestParams) -> Json:
         """Answer `tools/call`; a failed call is a result the model can act on, an unknown tool a protocol error."""
-        context, args = _context_of(ctx), _strict(params.arguments or {})
-        result = await self._gateway.executor.try_execute(params.name, args, context)
-        if result.error is not None and result.error.code == "not_found":
+        result = await self._gateway.executor.try_execute(params.name, params.arguments or {}, _context_of(ctx))
+        if result.status == "denied" and result.error is not None and result.error.code == "not_found":
             # As the specification has it: the client named something that is not in the list it was given.
             raise MCPError(INVALID_PARAMS, result.for_agent())
         return tool_result(result)
@@ -177,8 +177,11 @@ class McpDoor:
         answer = _Answer(send)
         exchanges = self._streams if scope["method"] == "GET" else self._calls
         with exchanges.watch(receive) as watch:
+            body = await whole_body(Headers(scope=scope), receive)
             # With a session, calls outlive a broken connection; the SDK watches over its streams itself.
-            await self._http.handle_request(scope, watch.receive if _has_no_session(scope) else receive, answer.send)
+            if _has_no_session(scope):
+                watch.listen()
+            await (_not_strict(body) or self._http.handle_request)(scope, replayed(body, receive), answer.send)
             return
         await answer.finish(scope, receive)
 
@@ -226,12 +229,16 @@ def _context_of(ctx: RequestContext) -> ToolContext:
         raise MCPError(INVALID_PARAMS, problem.detail) from None
 
 
-def _strict(arguments: Json) -> Any:
-    # The SDK reads JSON more loosely than we do: NaN, numbers without end, half a surrogate pair.
+def _not_strict(body: bytes) -> JsonResponse | None:
+    """Return the answer to a message that is not JSON as strictly as REST reads it, or None."""
+    # The SDK takes NaN, numbers without end, half a surrogate pair, and the last of two values for one key.
     try:
-        return parse_json(json.dumps(arguments))
+        if body:
+            parse_json(body)
     except ValueError as error:
-        raise MCPError(INVALID_PARAMS, f"Invalid arguments: {error}") from None
+        fault = {"code": PARSE_ERROR, "message": f"Parse error: {error}"}
+        return JsonResponse({"jsonrpc": "2.0", "id": None, "error": fault}, 400)
+    return None
 
 
 def tool_result(result: ToolResult) -> Json:
@@ -242,9 +249,12 @@ def tool_result(result: ToolResult) -> Json:
     return {**answer, "structuredContent": structured} if isinstance(structured, dict) else answer
 
 
-async def serve_stdio(gateway: Gateway) -> None:
-    """Serve an open gateway to the one client at stdin and stdout, until it leaves or a signal comes."""
-    from toolgate.doors.serve import handling_signals
+async def serve_stdio(gateway: Gateway, on_prepared: Callable[[dict[str, str]], None] = lambda _: None) -> None:
+    """Serve an open gateway to the one client at stdin and stdout, until it leaves or a signal comes.
+
+    `on_prepared` gets the tools that could not be made ready, and why.
+    """
+    from toolgate.doors.serve import handling_signals, prepare
     from toolgate.doors.stdio import stdio_streams
 
     door = McpDoor(gateway)
@@ -254,4 +264,5 @@ async def serve_stdio(gateway: Gateway) -> None:
             door.announcing(),
             stdio_streams() as (incoming, outgoing),
         ):
+            on_prepared(await prepare(gateway))
             await door.server.run(incoming, outgoing, door.server.create_initialization_options())

@@ -7,6 +7,7 @@ import re
 from types import TracebackType
 from typing import Any, Self
 
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
 
@@ -36,7 +37,7 @@ async def json_object(request: Request) -> dict[str, Any]:
     Raises:
         HttpProblem: It is too large, of another type, not strict JSON, or not an object.
     """
-    body = await _whole_body(request)
+    body = await whole_body(request.headers, request.receive)
     if not body:
         return {}
     _check_type(request)
@@ -49,13 +50,19 @@ async def json_object(request: Request) -> dict[str, Any]:
     return value
 
 
-async def _whole_body(request: Request) -> bytes:
-    declared = request.headers.get("content-length", "")
+async def whole_body(headers: Headers, receive: Receive) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        HttpProblem: It is too large.
+        ClientDisconnect: The caller left before it was whole.
+    """
+    declared = headers.get("content-length", "")
     if declared.isdecimal() and int(declared[:20]) > MOST_BODY_BYTES:
         raise _too_large()
     body, more = bytearray(), True
     while more:
-        message = await request.receive()
+        message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
         body += message.get("body", b"")
@@ -63,6 +70,16 @@ async def _whole_body(request: Request) -> bytes:
         if len(body) > MOST_BODY_BYTES:
             raise _too_large()
     return bytes(body)
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """Return what receives for an app that reads the body itself, though it has been read already."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
 
 
 def _too_large() -> HttpProblem:
@@ -173,13 +190,6 @@ class HangUp:
         if self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(SECONDS_BEFORE_LISTENING, self._start, loop)
-
-    async def receive(self) -> Message:
-        """Receive for an app that reads the body itself; listening starts behind its end."""
-        message = await self._receive()
-        if message["type"] == "http.request" and not message.get("more_body", False):
-            self.listen()
-        return message
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._listener = loop.create_task(self._wait())

@@ -7,9 +7,10 @@ import errno
 import logging
 import signal
 import socket
+import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, redirect_stdout
 from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -36,23 +37,52 @@ _UVICORN: dict[str, Any] = {
 log = logging.getLogger(__name__)
 
 Address = tuple[socket.AddressFamily, str]
+Faults = dict[str, str]  # why a tool is not ready, by its name
 
 
-async def serve_http(gateway: Gateway, host: str, port: int, on_ready: Callable[[str], None]) -> None:
-    """Serve an open gateway over HTTP until SIGTERM or SIGINT; SIGHUP reloads it. `on_ready` gets the base address.
+async def serve_http(
+    gateway: Gateway,
+    host: str,
+    port: int,
+    on_ready: Callable[[str], None],
+    on_prepared: Callable[[Faults], None] = lambda _: None,
+) -> None:
+    """Serve an open gateway over HTTP until SIGTERM or SIGINT; SIGHUP reloads it.
+
+    `on_prepared` gets the tools that could not be made ready, then `on_ready` the base address.
 
     Raises:
-        ConfigError: The address is not this machine's, or cannot be listened on.
+        ConfigError: The address is not this machine's, or cannot be listened on; or a host or origin that the operator
+            listed is none.
     """
     sockets = listen(host, await loopback_addresses(host), port)
     try:
-        await _serve(gateway, sockets, lambda: on_ready(base_url(host, sockets)))
+        await _serve(gateway, sockets, lambda: on_ready(base_url(host, sockets)), on_prepared)
     finally:
         for sock in sockets:
             sock.close()
 
 
-async def _serve(gateway: Gateway, sockets: list[socket.socket], on_ready: Callable[[], None]) -> None:
+async def prepare(gateway: Gateway) -> Faults:
+    """Make every tool ready before it is called; returns, and logs, why some cannot be."""
+    faults = await gateway.executor.prepare()
+    for name, reason in faults.items():
+        log.warning("%s is not ready: %s", name, reason)
+    return faults
+
+
+async def _prepare_quietly(gateway: Gateway) -> Faults:
+    # What a module prints when it is imported must not come before the address.
+    with redirect_stdout(sys.stderr):
+        return await prepare(gateway)
+
+
+async def _serve(
+    gateway: Gateway,
+    sockets: list[socket.socket],
+    on_ready: Callable[[], None],
+    on_prepared: Callable[[Faults], None],
+) -> None:
     import uvicorn
 
     from toolgate.doors.http import create_app
@@ -70,8 +100,10 @@ async def _serve(gateway: Gateway, sockets: list[socket.socket], on_ready: Calla
     app = create_app(gateway)
     server = Server(uvicorn.Config(app, **_UVICORN))
     aborting: list[asyncio.TimerHandle] = []
+    preparing = anyio.CancelScope()
 
     def stop() -> None:
+        preparing.cancel()
         app.state.drain()
         # Asked twice, do not wait for calls in progress.
         wait = 0 if server.should_exit else SECONDS_TO_DRAIN
@@ -80,7 +112,10 @@ async def _serve(gateway: Gateway, sockets: list[socket.socket], on_ready: Calla
 
     try:
         async with handling_signals(gateway, stop), app.router.lifespan_context(app):
-            await _until_stopped(partial(server.serve, sockets), stop)
+            with preparing:
+                on_prepared(await _prepare_quietly(gateway))
+            if not server.should_exit:
+                await _until_stopped(partial(server.serve, sockets), stop)
     finally:
         for timer in aborting:
             timer.cancel()
@@ -125,7 +160,8 @@ def _not_loopback(host: str, address: str) -> Problem:
     name = host if host == address else f"{host} ({address})"
     return Problem(
         f"refusing to listen on {name}: this version has no authentication yet, so any machine could call every tool",
-        hint="listen on 127.0.0.1 and put a reverse proxy that authenticates in front of it",
+        hint="listen on 127.0.0.1 and put a reverse proxy that authenticates in front of it; "
+        "whoever comes through it is granted local_permissions, so keep those few",
     )
 
 
@@ -205,8 +241,10 @@ async def _reload_when(asked: asyncio.Event, gateway: Gateway) -> None:
         asked.clear()
         try:
             report = await gateway.reload()
+            changes = [f"{len(getattr(report, kind))} {kind}" for kind in ("added", "removed", "changed")]
+            log.info("reloaded: %d tools (%s)", report.specs, ", ".join(changes))
+            if report.errors:
+                log.warning("not all of it could be used, and what could not stays as it was; /readyz says what")
+            await prepare(gateway)
         except Exception:
             log.exception("reloading failed; the tools stay as they were")
-        else:
-            changes = [f"{len(getattr(report, kind))} {kind}" for kind in ("added", "removed", "changed", "errors")]
-            log.info("reloaded: %d tools (%s)", report.specs, ", ".join(changes))

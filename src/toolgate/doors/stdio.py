@@ -6,16 +6,20 @@ to wait for the client's next message; and it takes lines of any length.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import select
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+
+from toolgate.reading import parse_json
 
 MOST_LINE_BYTES = 4 * 1024 * 1024
 _CHUNK = 65_536
@@ -33,7 +37,7 @@ async def stdio_streams() -> AsyncIterator[
     outgoing, to_client = anyio.create_memory_object_stream[SessionMessage]()
     with _own_descriptors() as (source, sink):
         async with to_server, incoming, outgoing, to_client, anyio.create_task_group() as tasks:
-            tasks.start_soon(_read, source, to_server)
+            tasks.start_soon(_read, source, to_server, outgoing.clone())
             tasks.start_soon(_write, to_client, sink, tasks.cancel_scope)
             yield incoming, outgoing
             tasks.cancel_scope.cancel()
@@ -48,18 +52,46 @@ def _own_descriptors() -> Iterator[tuple[int, int]]:
     try:
         yield source, sink
     finally:
+        with suppress(ValueError, OSError):  # a tool may have closed it
+            sys.stdout.flush()  # what a tool printed must not follow the last message
         os.dup2(source, 0)
         os.dup2(sink, 1)
         for descriptor in (source, sink, nothing):
             os.close(descriptor)
 
 
-async def _read(source: int, to_server: MemoryObjectSendStream[Incoming]) -> None:
+async def _read(
+    source: int, to_server: MemoryObjectSendStream[Incoming], answers: MemoryObjectSendStream[SessionMessage]
+) -> None:
     # The server closes its end when it stops.
     with suppress(anyio.BrokenResourceError):
-        async with to_server:
+        async with to_server, answers:
             async for line in read_lines(source):
-                await to_server.send(_parse(line))
+                try:
+                    parse_json(line)  # the SDK reads more loosely than REST, and takes the last of two values for a key
+                except ValueError as error:
+                    await _refuse(line, error, answers)
+                else:
+                    await to_server.send(_parse(line))
+
+
+async def _refuse(line: bytes, error: ValueError, answers: MemoryObjectSendStream[SessionMessage]) -> None:
+    log.warning("skipped a line on stdin that is not a JSON-RPC message: %s", error)
+    request_id = _request_id(line)
+    if request_id is not None:
+        fault = ErrorData(code=PARSE_ERROR, message=f"Parse error: {error}")
+        await answers.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=fault)))
+
+
+def _request_id(line: bytes) -> str | int | None:
+    """Return the id of a request that is not strict JSON, if it can be made out: its sender waits for an answer."""
+    try:
+        message = json.loads(line)
+        found = message["id"] if isinstance(message, dict) and "method" in message else None
+        request_id: str | int | None = parse_json(json.dumps(found)) if type(found) in (str, int) else None
+    except (ValueError, KeyError, RecursionError):
+        return None
+    return request_id
 
 
 def _parse(line: bytes) -> Incoming:
