@@ -196,7 +196,7 @@ class UnifiedToolExecutor:
             try:
                 linked = self._link_spec(spec)
                 if linked.runner is not None:
-                    await linked.runner.ready()
+                    await linked.runner.ready(spec.timeout)
             except ToolError as error:
                 failed[spec.name] = scrub(error.message, spec.implementation_config)
         return failed
@@ -236,14 +236,22 @@ class UnifiedToolExecutor:
         return self.spec_registry.visible(context or ANYONE)
 
     def get_tool_info(self, name: str) -> dict[str, Any]:
-        """Return what a planner may know of a tool, and whether it can be called here.
+        """Return what `describe` says of the tool `name`.
 
         Raises:
             ToolNotFoundError: There is no such tool.
         """
-        spec = self.spec_registry.get_spec(name)
+        return self.describe(self.spec_registry.get_spec(name))
+
+    def describe(self, spec: ToolSpec) -> dict[str, Any]:
+        """Return what a planner may see of a tool, its type, and whether it can be called here."""
         reason = self.unavailable(spec)
-        return {**spec.planner_view(), "available": reason is None, "unavailable_reason": reason}
+        return {
+            **spec.planner_view(),
+            "tool_type": str(spec.tool_type),
+            "available": reason is None,
+            "unavailable_reason": reason,
+        }
 
     def add_extension(self, extension: Extension) -> None:
         """Add an extension to the chain."""
