@@ -17,9 +17,10 @@ serve: $(VENV)/.runtime ## Serve the demo gateway of this folder (ARGS="--port 9
 	$(BIN)/toolgate serve $(ARGS)
 
 test: $(VENV)/.dev ## Lint, type-check and test with the coverage gate: exactly what CI runs
-	@status=0; \
-	$(MAKE) --no-print-directory check || status=1; \
-	$(BIN)/python -m pytest --cov $(ARGS) || status=1; \
+	@status=0; failed=; \
+	$(MAKE) --no-print-directory check || { status=1; failed="$$failed check"; }; \
+	$(BIN)/python -m pytest --cov $(ARGS) || { status=1; failed="$$failed pytest"; }; \
+	[ -z "$$failed" ] || echo "failed:$$failed (see above)" >&2; \
 	exit $$status
 
 check: $(VENV)/.dev ## Lint, type-check, and compare generated files with their sources

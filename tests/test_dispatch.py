@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from tests.standins import (
@@ -338,6 +339,8 @@ async def test_a_slow_import_neither_stops_the_loop_nor_outlasts_the_calls_time(
 
     with anyio.fail_after(SECONDS):
         result = await executor.try_execute("tool", {}, ToolContext(timeout_ms=50))
+        while not hasattr(sys.modules.get("slow_import"), "opened"):
+            await anyio.lowlevel.checkpoint()
     sys.modules["slow_import"].opened.set()
 
     assert result.error is not None

@@ -68,6 +68,7 @@ async def test_the_shorter_time_of_tool_and_context_counts(
     tool_seconds: float, context_ms: int | None, limit: int
 ) -> None:
     executor = an_executor(SlowTool(), specs=[a_spec(timeout=tool_seconds)])
+    await executor.prepare()
 
     with anyio.fail_after(SECONDS):
         result = await executor.try_execute("echo", {}, ToolContext(timeout_ms=context_ms))

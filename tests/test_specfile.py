@@ -613,7 +613,8 @@ def test_of_several_things_that_could_stand_somewhere_the_one_that_got_furthest_
     with pytest.raises(ValueError, match="Outer") as caught:
         Outer.model_validate(value)
 
-    assert [(mistake.path, mistake.message) for mistake in explain(caught.value, value, Outer)] == expected  # type: ignore[arg-type]
+    mistakes = explain(caught.value, value, Outer)  # type: ignore[arg-type]  # caught is typed by its base class
+    assert [(mistake.path, mistake.message) for mistake in mistakes] == expected
 
 
 def test_documents_that_share_places_are_told_apart() -> None:

@@ -196,7 +196,7 @@ class UnifiedToolExecutor:
             try:
                 linked = self._link_spec(spec)
                 if linked.runner is not None:
-                    await linked.runner.ready(spec.timeout)
+                    await linked.runner.ready(DEFAULT_TIMEOUT)
             except ToolError as error:
                 failed[spec.name] = scrub(error.message, spec.implementation_config)
         return failed

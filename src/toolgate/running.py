@@ -25,7 +25,7 @@ from toolgate.places import dotted
 from toolgate.result import ToolResult, size_up_to, told
 from toolgate.schema import CompiledSchema, compile_schema
 from toolgate.secrets import resolve
-from toolgate.spec import SideEffectClass, ToolSpec
+from toolgate.spec import DEFAULT_TIMEOUT, SideEffectClass, ToolSpec
 
 
 class Runner:
@@ -54,7 +54,7 @@ class Runner:
         if journal is None:
             raise _made_anew(ctx)
         journal.timeout_ms = seconds * 1000
-        tool = self._tool or await self.ready(seconds)
+        tool = self._tool or await self.ready(DEFAULT_TIMEOUT if limit is None else limit / 1000)
         journal.attempts += 1
         if not journal.invoked:  # another try of the same call is not another call
             await journal.reached(ctx.args)
@@ -65,8 +65,10 @@ class Runner:
             self._check_output(self._output_schema, value)
         return ToolResult(status="ok", output=value)
 
-    async def ready(self, seconds: float | None = None) -> Tool:
+    async def ready(self, seconds: float) -> Tool:
         """Return what calls the tool; importing what it needs may take long, so it is done off the event loop.
+
+        The tool's own timeout is for its work; only a caller who is in a hurry shortens the time for this.
 
         Raises:
             ToolTimeoutError: It took too long.
@@ -76,7 +78,7 @@ class Runner:
             async with asyncio.timeout(seconds):
                 return await anyio.to_thread.run_sync(self._make, abandon_on_cancel=True)
         except TimeoutError:
-            text = f"Tool {self._spec.name} was not ready after {round((seconds or 0) * 1000)}ms"
+            text = f"Tool {self._spec.name} was not ready after {round(seconds * 1000)}ms"
             hint = "it is still being imported: try again"
             raise ToolTimeoutError(text, outcome="not_done", retryable=True, hint=hint) from None
 
