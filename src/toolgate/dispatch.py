@@ -32,7 +32,7 @@ from toolgate.journal import Journal
 from toolgate.kinds import Kinds, imported
 from toolgate.loopthread import LoopThread
 from toolgate.registry import ANYONE, ToolSpecRegistry
-from toolgate.result import ErrorInfo, Status, ToolResult, as_text, told
+from toolgate.result import ErrorInfo, Status, ToolResult, as_text, shortened, told
 from toolgate.running import Runner, being_cancelled, lost
 from toolgate.schema import SchemaError, compile_schema
 from toolgate.secrets import references, scrub
@@ -44,7 +44,6 @@ logger = logging.getLogger(__name__)
 
 PRODUCER = AgentRef(agent_id="system", agent_type="tool_executor")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what could change a terminal, or forge a line of a log
-LONGEST_MESSAGE = 10_000
 _STATUS: dict[str, Status] = {"timeout": "timeout", "cancelled": "cancelled"}
 
 
@@ -351,16 +350,12 @@ def _settled(error: ToolError, linked: Linked, journal: Journal) -> ErrorInfo:
     """Make `error` name its tool, hold no secret and tell the truth about what was done; return what travels of it."""
     error.tool_name = error.tool_name or linked.spec.name
     error.outcome = _outcome(error, linked, journal)
-    error.message, error.hint = _bounded(as_text(error.message)), _bounded(as_text(error.hint))
+    error.message, error.hint = shortened(as_text(error.message)), shortened(as_text(error.hint))
     if linked.has_secrets:
         config = linked.spec.implementation_config
         error.message, error.hint = scrub(error.message, config), scrub(error.hint, config)
     error.args = (error.message,)
     return ErrorInfo.of(error)
-
-
-def _bounded(text: str) -> str:
-    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}… ({len(text):,} characters)"
 
 
 def _outcome(error: ToolError, linked: Linked, journal: Journal) -> Outcome:

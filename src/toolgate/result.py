@@ -12,6 +12,7 @@ from pydantic_core import from_json, to_json
 from toolgate.errors import Outcome, ToolError
 from toolgate.spec import Noun
 
+LONGEST_MESSAGE = 10_000
 Status = Literal["ok", "failed", "timeout", "cancelled", "denied", "pending"]
 
 
@@ -96,6 +97,11 @@ def _shown(value: Any) -> str:
 def as_text(text: str) -> str:
     """Return `text` as it is, but for lone surrogates, which no encoding can carry: they are spelled out."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def shortened(text: str) -> str:
+    """Return `text`, cut with a note of its length when it is longer than any message needs to be."""
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}… ({len(text):,} characters)"
 
 
 def told(error: BaseException) -> str:
