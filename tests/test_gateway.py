@@ -336,6 +336,13 @@ async def test_reloading_says_that_changed_settings_need_a_restart(home: Path) -
         assert ["apply only after a restart" in str(error) for error in report.errors] == [True]
         assert gate.report is report
 
+        unknown = await gate.executor.try_execute("nothing_like_it")
+        assert unknown.error is not None
+        assert unknown.error.hint == ""
+
+        settings(home, "local_permissions: [fs:read]\n")
+        assert (await gate.reload()).ok
+
 
 # Places, and extensions of a gateway's own
 

@@ -32,6 +32,7 @@ class Gateway:
     def __init__(self, path: str | Path | None = None) -> None:
         self._path = path
         self._own: Any = None  # the loader of the gateway's own files
+        self._noticed: LoadReport | None = None
         self._stack = AsyncExitStack()
 
     @classmethod
@@ -46,7 +47,7 @@ class Gateway:
     @property
     def report(self) -> LoadReport:
         """What the last load or reload did."""
-        return self.registry.report
+        return self._noticed or self.registry.report
 
     async def __aenter__(self) -> Self:
         own = self._own = imported(LOADERS["file"]).of_gateway(self._path)
@@ -79,11 +80,18 @@ class Gateway:
 
         Settings are not applied again: when they changed, the report says that a restart is needed.
         """
-        report = await self.registry.load_all()
-        if report.ok and self._own.read().config != self.config:
+        report, self._noticed = await self.registry.load_all(), None
+        if report.ok and self._settings_changed():
             notice = ConfigError("the settings changed, and apply only after a restart", Place(str(self.files[0])))
-            self.registry.report = report = dataclasses.replace(report, errors=(notice,))
-        return report
+            # Not the registry's: no tool is missing because of it.
+            self._noticed = dataclasses.replace(report, errors=(notice,))
+        return self.report
+
+    def _settings_changed(self) -> bool:
+        try:
+            return bool(self._own.read().config != self.config)
+        except ConfigError:  # gone bad since it was loaded a moment ago: the next reload says so
+            return False
 
 
 def _extensions(catalogue: Catalogue, base: Path) -> Iterator[Extension]:
