@@ -258,6 +258,7 @@ async def test_a_caller_who_hangs_up_cancels_the_call(gateway: Gateway, base_url
     async with await anyio.connect_tcp(url.host, url.port or 80) as stream:
         await stream.send(head.encode() + body)
         await until(marker.with_suffix(".started").exists)
+        assert not marker.with_suffix(".cancelled").exists()
 
     await until(marker.with_suffix(".cancelled").exists)
 

@@ -48,10 +48,17 @@ async def test_a_plain_function_does_not_hold_up_the_loop(folder: Path) -> None:
     )
     executor = UnifiedToolExecutor(a_registry(python_spec(folder, "meet", module="meeting_tools")))
 
+    arrived: list[int] = []
+
+    async def meet() -> None:
+        arrived.append(await executor.execute("tool"))
+
     with anyio.fail_after(SECONDS):
         async with anyio.create_task_group() as group:
-            group.start_soon(executor.execute, "tool")
-            await executor.execute("tool")
+            group.start_soon(meet)
+            group.start_soon(meet)
+
+    assert sorted(arrived) == [0, 1]
 
 
 async def test_a_builtin_without_a_signature_can_be_called(call: Calling) -> None:
